@@ -1,0 +1,40 @@
+# `make demo` and `make test` each set everything up by themselves.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint format bench clean
+
+demo: $(VENV)/.runtime
+	$(BIN)/camber demo --dir demo
+
+test: $(VENV)/.test
+	$(BIN)/ruff check camber tests benchmarks
+	$(BIN)/ruff format --check camber tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix camber tests benchmarks
+	$(BIN)/ruff format camber tests benchmarks
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@ $(VENV)/.runtime
+
+$(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,bench]'
+	touch $@ $(VENV)/.runtime
+
+bench: $(VENV)/.bench
+	for script in align lm extract decode; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+
+clean:
+	rm -rf $(VENV) demo

@@ -1,0 +1,1 @@
+"""Word alignment: models, symmetrisation, lexical tables, the alignment error rate."""

@@ -1,0 +1,127 @@
+"""Reading and writing text files: plain or .gz, UTF-8, one sentence per line.
+
+Only LF (or CRLF) ends a line: Unicode line separators, form feeds and the like stay inside it. A byte-order mark at the
+start is dropped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from camber.errors import InputError
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Return the whole content of a plain or gzip file (told apart by content, not by name)."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", path, remedy="check the path") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path) from None
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"damaged gzip file ({error})", path, remedy="copy or compress it again") from None
+    return data
+
+
+def decode_lines(data: bytes, path: str | Path = "standard input") -> list[str]:
+    """Split UTF-8 bytes into lines; `path` is only for error messages.
+
+    >>> decode_lines(b"one\\r\\ntwo\\n")
+    ['one', 'two']
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"invalid UTF-8 (byte 0x{data[error.start]:02x})", path, line, remedy="convert the file to UTF-8"
+        ) from None
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if "\r" in text:
+        lines = [line.removesuffix("\r") for line in lines]
+    return lines
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """Return the lines of a text file, without line ends; an empty file is an error."""
+    lines = decode_lines(read_bytes(path), path)
+    if not lines:
+        raise InputError("the file is empty", path, remedy="give a file with one sentence per line")
+    return lines
+
+
+def read_parallel(source: str | Path, *targets: str | Path) -> list[list[str]]:
+    """Return the lines of files that must be parallel: as many in each."""
+    sides = [read_lines(path) for path in (source, *targets)]
+    for path, lines in zip(targets, sides[1:], strict=True):
+        if len(lines) != len(sides[0]):
+            shorter, count = (path, len(lines)) if len(lines) < len(sides[0]) else (source, len(sides[0]))
+            raise InputError(
+                f"{len(sides[0]):,} lines in {source} but {len(lines):,} in {path}: this file ends too early",
+                shorter,
+                count + 1,
+                remedy="line n of one file must be the translation of line n of the other",
+            )
+    return sides
+
+
+def words(line: str) -> list[str]:
+    """Split a tokenised line at spaces and tabs only (a no-break space is part of a word).
+
+    >>> words("a  10\\u00a0000 b")
+    ['a', '10\\xa0000', 'b']
+    """
+    if "\t" in line:
+        line = line.replace("\t", " ")
+    return [word for word in line.split(" ") if word]
+
+
+@contextmanager
+def write_whole(path: str | Path) -> Iterator[IO[str]]:
+    """Open a text file (gzip if its name ends in .gz) for writing that appears only when it is complete.
+
+    The text goes to a temporary file beside it, which is renamed at the end; after an error nothing remains.
+    """
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", path, remedy="check the folder") from None
+    os.close(handle)
+    try:
+        if path.suffix == ".gz":
+            # no time stamp and no name inside: the same text gives the same bytes
+            with open(name, "wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+                with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream:
+                    yield stream
+        else:
+            with open(name, "w", encoding="utf-8", newline="\n") as stream:
+                yield stream
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    """Write lines with LF ends, all or nothing."""
+    with write_whole(path) as stream:
+        stream.writelines(line + "\n" for line in lines)

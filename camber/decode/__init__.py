@@ -1,0 +1,1 @@
+"""Decoders: search for the best translations of a sentence under a model."""

@@ -1,0 +1,30 @@
+"""The one family of errors that a user may meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class CamberError(Exception):
+    """A problem that the user can mend: what was found, where, what was expected, what to do."""
+
+
+class InputError(CamberError):
+    """Bad input text, tied to its file and (1-based) line.
+
+    >>> print(InputError("3 columns, expected 2", "corpus.tsv", 7, remedy="check the tabs"))
+    corpus.tsv:7: 3 columns, expected 2; check the tabs
+    """
+
+    def __init__(self, problem: str, path: str | Path, line: int | None = None, *, remedy: str = "") -> None:
+        where = str(path) if line is None else f"{path}:{line}"
+        super().__init__(f"{where}: {problem}" + (f"; {remedy}" if remedy else ""))
+        self.path, self.line = str(path), line
+
+
+class ModelError(CamberError):
+    """A model directory that is absent, damaged, or of another format version."""
+
+
+class SettingsError(CamberError):
+    """A setting that is unknown or out of its range."""

@@ -1,0 +1,1 @@
+"""Language models: modified Kneser-Ney estimation, ARPA files, n-gram queries."""

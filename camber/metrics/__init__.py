@@ -1,0 +1,1 @@
+"""Metrics: statistics per sentence, scores from sums of them."""

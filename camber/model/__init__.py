@@ -1,0 +1,1 @@
+"""Models: a directory that is whole or absent; the translator that opens it."""

@@ -1,0 +1,1 @@
+"""N-best lists: sentences → hypotheses → parts, in columns; readers and writers."""

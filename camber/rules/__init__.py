@@ -1,0 +1,1 @@
+"""Rules: phrase extraction, features, reordering, the rule store, Moses tables."""

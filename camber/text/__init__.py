@@ -1,0 +1,1 @@
+"""Text at the edges: tokenise, case, detokenise."""
