@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -47,4 +48,4 @@ def split_evenly(total: int, pieces: int) -> list[range]:
     cuts = [0]
     for piece in range(pieces):
         cuts.append(cuts[-1] + size + (piece < extra))
-    return [range(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+    return [range(a, b) for a, b in pairwise(cuts) if b > a]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -84,4 +85,4 @@ def write_pharaoh(path: str | Path, alignment: Alignment) -> None:
     """Write one line per pair."""
     texts = [f"{s}-{t}" for s, t in alignment.links.tolist()]
     bounds = alignment.offsets.tolist()
-    write_lines(path, (" ".join(texts[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)))
+    write_lines(path, (" ".join(texts[a:b]) for a, b in pairwise(bounds)))

@@ -106,9 +106,12 @@ def write_whole(path: str | Path) -> Iterator[IO[str]]:
     try:
         if path.suffix == ".gz":
             # no time stamp and no name inside: the same text gives the same bytes
-            with open(name, "wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-                with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream:
-                    yield stream
+            with (
+                open(name, "wb") as raw,
+                gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+                io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream,
+            ):
+                yield stream
         else:
             with open(name, "w", encoding="utf-8", newline="\n") as stream:
                 yield stream

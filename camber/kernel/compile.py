@@ -92,11 +92,12 @@ class _SayOnce(event.Listener):
         pass
 
 
-numba.config.CACHE_DIR = str(cache_folder())
+_config: Any = numba.config  # its attributes are made at run time, which a type checker cannot see
+_config.CACHE_DIR = str(cache_folder())
 event.register("numba:compile", _SayOnce())
 
 # Kernels never allocate, so Numba's reference counting can be switched off: half of the time of a tight loop otherwise.
-_options = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": False}
+_options: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: Function) -> Function:
