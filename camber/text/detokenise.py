@@ -1,0 +1,253 @@
+"""Detokenising: which neighbouring tokens had no space between them.
+
+Tokens are joined from left to right. Each decides whether a space goes before it and whether the next one must be glued
+to it; quotation marks that look the same on both sides are paired first. The rules are a superset of Moses'
+``detokenizer.perl``: times (``2:30``), slashes, dashes, ``R&B``, ``shirt(s)``, feet and inches, elisions.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+NO_BREAK = "\u00a0"
+
+#: White space that goes before a mark in a language, when no text tells which kind its writers use.
+TYPOGRAPHY: dict[str, dict[str, str]] = {"fr": dict.fromkeys("?!:;%»", NO_BREAK)}
+
+_CLOSING = frozenset(".,?!:;%)]}…’”‰℃℉°")
+_OPENING = frozenset("([{¿¡“„‚‘#@")
+_CURRENCY = frozenset("$£€¥¢₽₹₩")
+_BOTH = frozenset(["/", "\\", "_", "@-@", "@/@", "@,@", "@.@", "@:@"])
+_GLUED_MARKS = {"@-@": "-", "@/@": "/", "@,@": ",", "@.@": ".", "@:@": ":"}  # Moses' aggressive splitting
+# What follows an apostrophe that stands alone, in languages where it is split on both sides (Joe ' s).
+_SUFFIXES = frozenset(["s", "S", "t", "T", "re", "ll", "ve", "d", "m", "er", "n"])
+_ELISIONS = frozenset(["em", "til", "cause", "tis", "twas", "bout", "round", "cuz", "n", "nother", "neath", "ere"])
+
+
+def learn_spaces(language: str, lines: Iterable[str]) -> dict[str, str]:
+    """Return the white space that text of a language has before its punctuation marks, where it is not nothing.
+
+    French puts a space before ``? ! : ; %`` and inside guillemets, but some write a no-break space, some a narrow one,
+    some a plain one. Languages without such a habit give an empty dictionary.
+
+    >>> learn_spaces("fr", ["Ça va ?", "Oui !", "Quoi ?"])["?"]
+    ' '
+    """
+    habits = TYPOGRAPHY.get(language, {})
+    if not habits:
+        return {}
+    counts: dict[str, Counter[str]] = {mark: Counter() for mark in habits}
+    pattern = re.compile(rf"(\s?)([{re.escape(''.join(habits))}])(?=\s|$)")
+    for line in lines:
+        for found in pattern.finditer(line):
+            counts[found[2]][found[1]] += 1
+    # A mark that hardly occurs goes with the most common habit of the others.
+    together = sum((counts[mark] for mark in "?!:;" if mark in counts), Counter())
+    common = _most_common(together) if together else NO_BREAK
+    return {mark: _most_common(seen) if sum(seen.values()) >= 5 else common for mark, seen in counts.items()}
+
+
+def _most_common(counts: Counter[str]) -> str:
+    return min(counts, key=lambda space: (-counts[space], space))
+
+
+def joiner(language: str, spaces: dict[str, str] | None = None) -> Callable[[Sequence[str]], str]:
+    """Return the function that joins unescaped tokens of a language (its base code, or "") into a line."""
+    return _Joiner(language, TYPOGRAPHY.get(language, {}) if spaces is None else spaces)
+
+
+def _is_wide(char: str) -> bool:
+    """Say whether a character belongs to a script that is written without spaces (Chinese, Japanese)."""
+    return char >= "\u2e80" and unicodedata.east_asian_width(char) in "WF" and not "\uac00" <= char <= "\ud7af"
+
+
+class _Joiner:
+    def __init__(self, language: str, spaces: dict[str, str]) -> None:
+        self.language = language
+        self.spaces = spaces
+        self.apostrophe_binds_right = language in ("fr", "it", "ca", "ga")
+
+    def __call__(self, tokens: Sequence[str]) -> str:
+        directions = self._pair_quotes(tokens)
+        out: list[str] = []
+        glue = True  # no space before the first token
+        for position, token in enumerate(tokens):
+            if token.isalpha() and token.isascii():  # most tokens, quickly
+                out.append(token if glue else " " + token)
+                glue = False
+                continue
+            previous = tokens[position - 1] if position else ""
+            following = tokens[position + 1] if position + 1 < len(tokens) else ""
+            before, after = self._space_around(token, previous, following, directions.get(position, 0))
+            if not glue:
+                out.append(before)
+            out.append(_GLUED_MARKS.get(token, token))
+            glue = after == ""
+            if after and after != " ":
+                out.append(after)
+                glue = True
+        return _clean("".join(out))
+
+    def _space_around(self, token: str, previous: str, following: str, direction: int) -> tuple[str, str]:
+        """Return the white space before and after a token; `direction` is 1 for an opening quote, -1 for a closing one."""
+        if direction:
+            return self._space_around_quote(token, previous, direction)
+        if token in _BOTH:
+            return "", ""
+        if token in self.spaces:
+            return self.spaces[token], "" if _is_ratio(token, previous, following) else " "
+        if token in _CLOSING or (token[0] == "." and not token.strip(".")):
+            if token == "°" and following in ("C", "F"):
+                return "", ""
+            if token in ("...", "…", "’") and not previous:
+                return "", ""
+            if token == "’" and following in _SUFFIXES:
+                return "", ""
+            return "", "" if _is_ratio(token, previous, following) else " "
+        if token in _OPENING:
+            plural = token == "(" and following in ("s", "es", "n", "e", "in", "innen")
+            return "" if plural and previous[-1:].isalpha() else " ", ""
+        if token in _CURRENCY:
+            if following[:1].isdigit():
+                return " ", ""
+            return "" if self.language == "en" and previous[-1:].isdigit() else " ", " "
+        if token == "'":
+            return self._space_around_apostrophe(previous, following)
+        return self._space_around_word(token, previous, following)
+
+    def _space_around_word(self, token: str, previous: str, following: str) -> tuple[str, str]:
+        first, last = token[0], token[-1]
+        if token == "&" and _is_initials(previous) and _is_initials(following):
+            return "", ""
+        if token in ("–", "—"):
+            number = previous[-1:].isdigit() and following[:1].isdigit()
+            return ("", "") if number or (token == "—" and self.language == "en") else (" ", " ")
+        if token == "+" and following[:1].isdigit() and not previous[-1:].isdigit():
+            return " ", ""
+        if first in "'’" and len(token) > 1 and token[1].isalpha() and previous and not self.apostrophe_binds_right:
+            return "", " "  # 're, 's
+        if (
+            last in "'’"
+            and self.apostrophe_binds_right
+            and token[-2:-1].isalpha()
+            and (following[:1].isalpha() or following[:1] in ("«", '"', "“"))
+        ):
+            return " ", ""  # l', d'
+        if first == "-" and len(token) > 1 and previous[-1:] in (")", '"', "”", "]", "'", "%") and token[1].isalpha():
+            return "", " "  # "black"-haired
+        if last == "-" and len(token) > 1 and following[:1] in ("(", '"', "“", "[", "$", "£", "€"):
+            return " ", ""
+        if previous and _is_wide(first) and _is_wide(previous[-1]):
+            return "", " "
+        return " ", " "
+
+    def _space_around_quote(self, token: str, previous: str, direction: int) -> tuple[str, str]:
+        inner = self.spaces.get("»", "") if token in "«»" else ""
+        if direction < 0:
+            return inner, " "
+        return ("" if previous[-1:] == "-" and len(previous) > 1 else " "), inner
+
+    def _space_around_apostrophe(self, previous: str, following: str) -> tuple[str, str]:
+        """Place an apostrophe that is not one of a pair of quotation marks."""
+        if previous[-1:].isalpha() and following in _SUFFIXES and self.language != "en":
+            return "", ""  # Joe ' s
+        if not previous or following in _ELISIONS or (following[:1].isdigit() and following[-1:] == "s"):
+            return " ", ""  # 'em, the '90s
+        if not previous[-1:].isalnum() and following[:1].isalnum():
+            return " ", ""
+        return "", " "  # the boys', 6', goin'
+
+    def _pair_quotes(self, tokens: Sequence[str]) -> dict[int, int]:
+        """Return the direction (1 opens, -1 closes) of tokens that pair up, by position."""
+        directions: dict[int, int] = {}
+        places: dict[str, list[int]] = {}
+        for position, token in enumerate(tokens):
+            if token in _PAIRED:
+                places.setdefault(_PAIRED[token], []).append(position)
+        for kind, found in places.items():
+            if kind == '"':
+                self._pair_same(tokens, found, directions)
+            elif kind == "'":
+                self._pair_single(tokens, found, directions)
+            elif kind == "<":
+                _pair_angles(tokens, found, directions)
+            else:
+                _pair_directed(tokens, found, directions)
+        return directions
+
+    def _pair_same(self, tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
+        """Let marks that look alike open and close in turn; an odd one after a number is an inch."""
+        if len(found) % 2:
+            inches = [p for p in found if p and tokens[p - 1][-1].isdigit()]
+            if inches:
+                directions[inches[-1]] = -1
+                found = [p for p in found if p != inches[-1]]
+        for turn, position in enumerate(found):
+            directions[position] = 1 if turn % 2 == 0 else -1
+        if len(found) % 2 and found[-1] == len(tokens) - 1 and found[-1]:
+            directions[found[-1]] = -1  # a line that ends with a mark has lost the opening one
+
+    def _pair_single(self, tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
+        """Pair single quotation marks, leaving out those that can only be apostrophes."""
+        quotes = []
+        for position in found:
+            previous = tokens[position - 1] if position else ""
+            following = tokens[position + 1] if position + 1 < len(tokens) else ""
+            inside = len(quotes) % 2 == 1
+            if not inside and (previous[-1:] in ("s", "x", "z") or previous[-1:].isdigit()) and following:
+                continue  # the boys' room, 6' tall: nothing opens between a word in s and the next word
+            if not inside and (position == found[-1] or not following):
+                continue
+            if previous[-1:].isalpha() and following in _SUFFIXES and self.language != "en":
+                continue
+            quotes.append(position)
+        for turn, position in enumerate(quotes[: len(quotes) // 2 * 2]):
+            directions[position] = 1 if turn % 2 == 0 else -1
+
+
+_PAIRED = {'"': '"', "``": '"', "''": '"', "'": "'", "<": "<", ">": "<"}
+_PAIRED |= dict.fromkeys("„“”", "„") | dict.fromkeys("«»", "«") | dict.fromkeys("‚‘", "‚")
+
+
+def _pair_angles(tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
+    """Take ``< … >`` for a tag when it closes soon; a lone ``<`` or ``>`` is a comparison."""
+    opened = -1
+    for position in found:
+        if tokens[position] == "<":
+            opened = position
+        elif opened >= 0 and 1 < position - opened <= 12:
+            directions[opened], directions[position] = 1, -1
+            opened = -1
+
+
+def _pair_directed(tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
+    """Let typographic marks open or close by what came before: “ opens in English and closes „ in German."""
+    opened = ""
+    for position in found:
+        token = tokens[position]
+        closes = token in {"„": "“”", "“": "”", "«": "»", "»": "«", "‚": "‘", "”": "”"}.get(opened, "")
+        if not opened and token in "”" and position:
+            closes = True  # its partner is missing
+        if not opened and token == "»" and position == len(tokens) - 1:
+            closes = True
+        directions[position] = -1 if closes else 1
+        opened = "" if closes else token
+
+
+def _is_ratio(token: str, previous: str, following: str) -> bool:
+    """Say whether a colon stands in a time, a score or a verse: 2:30."""
+    return token == ":" and previous[-1:].isdigit() and following[:1].isdigit()
+
+
+def _is_initials(token: str) -> bool:
+    return 0 < len(token) <= 2 and token.isupper()
+
+
+def _clean(line: str) -> str:
+    """Make sure that the text is one line: a token of another origin may hold a line break."""
+    if "\n" in line or "\r" in line:
+        line = line.replace("\r", " ").replace("\n", " ")
+    return line
