@@ -1,0 +1,369 @@
+"""The model directory: files, and a `model.toml` that says what they are. It is whole or absent.
+
+A model is written to a temporary directory beside its place, synced, and renamed. `model.toml` records the format
+version, a signature, the settings of every stage, sizes, and per file its length and SHA-256. Nothing is ever pickled.
+
+Opening checks every file's presence and length, the full checksum of files up to 1 MiB, and of larger ones a checksum
+of the first and last 64 KiB, so that a model of any size opens at once; ``verify=True`` reads everything.
+
+    with write_model("my-model", kind="phrase") as draft:
+        draft.save("lm/probabilities.npy", array)
+        draft.settings["lm"] = settings.to_dict()
+    model = ModelDirectory.open("my-model")
+    model.array("lm/probabilities.npy")     # memory-mapped
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import camber
+from camber.errors import ModelError
+from camber.model.lock import Lock
+from camber.model.toml import write_toml
+from camber.progress import log
+
+MANIFEST = "model.toml"
+FORMAT = 1
+READABLE = (1,)  # format versions that this version of Camber reads
+SMALL = 1 << 20  # files up to this length are always checked in full
+END = 64 << 10  # of larger ones, this much at both ends
+_SEAL = "# sha256 of the lines above: "
+
+
+@dataclass
+class Draft:
+    """A model that is being written: fill `folder`, and what `model.toml` shall record."""
+
+    folder: Path
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # stage → its settings
+    sizes: dict[str, Any] = field(default_factory=dict)  # what a reader wants to know: rules, words, …
+
+    def path(self, name: str) -> Path:
+        """Return where to write the file `name` (``lm/words.txt``); its folder is made."""
+        path = self.folder / _checked_name(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def save(self, name: str, array: npt.NDArray[Any]) -> None:
+        """Write an array as `.npy`."""
+        with open(self.path(name), "wb") as stream:
+            np.save(stream, np.ascontiguousarray(array), allow_pickle=False)
+
+    def take(self, source: str | Path, name: str) -> None:
+        """Take over a finished file: a large one as a hard link where the file system has them, otherwise as a copy.
+
+        Small ones are copied: people edit them, and must not edit the original too.
+        """
+        path = self.path(name)
+        try:
+            if os.stat(source).st_size <= SMALL:
+                shutil.copyfile(source, path)
+            else:
+                os.link(source, path)
+        except OSError:
+            shutil.copyfile(source, path)
+
+    def take_folder(self, source: str | Path, name: str = ".") -> None:
+        """Take over all files of a folder: a stage's output or another model (but not the record that describes it)."""
+        for path in _files(Path(source)):
+            if path not in (MANIFEST, "stage.json"):
+                self.take(Path(source) / path, str(PurePosixPath(name) / path))
+
+
+@contextmanager
+def write_model(
+    path: str | Path, kind: str = "phrase", settings: Mapping[str, Mapping[str, Any]] | None = None
+) -> Iterator[Draft]:
+    """Yield a :class:`Draft` that becomes the model `path` when the block ends; after an error nothing remains.
+
+    An older model there is replaced. A directory that is not a model is never touched: that is an error, told before
+    the block is entered. An older model that holds files of someone else is kept as ``<path>.old``.
+    """
+    path = Path(path).resolve()
+    check_place(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _lock(path):
+            _restore(path)
+            for leftover in _beside(path, "new"):  # under the lock: its writer is dead
+                log.info("removing %s, left by an interrupted run", leftover)
+                shutil.rmtree(leftover)
+            folder = Path(tempfile.mkdtemp(prefix=_prefix(path, "new"), dir=path.parent))
+            try:
+                draft = Draft(folder, {name: dict(table) for name, table in (settings or {}).items()})
+                yield draft
+                _seal(draft, kind)
+                _move_into_place(folder, path)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise ModelError(f"{path}: the disk is full; nothing was changed") from error
+        place = Path(os.fsdecode(error.filename or ""))
+        if place in path.parents or str(place).startswith(str(path.parent / f".{path.name}.camber-")):
+            raise ModelError(f"{path}: cannot be written ({error.strerror}); check the folder above it") from error
+        raise
+
+
+def check_place(path: str | Path) -> None:
+    """Raise :class:`ModelError` if a model cannot be written to `path` without harming something else."""
+    path = Path(path)
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise ModelError(f"{path}: a file of that name exists; choose another name for the model")
+    if any(path.iterdir()) and not is_model(path):
+        raise ModelError(f"{path}: this directory is not a Camber model and stays as it is; choose another name")
+
+
+def is_model(path: str | Path) -> bool:
+    """Say whether `path` is a directory with a `model.toml` of ours, of any version, damaged or not."""
+    try:
+        with open(Path(path) / MANIFEST, "rb") as stream:
+            return stream.readline().startswith(b"camber = ")
+    except OSError:
+        return False
+
+
+def _lock(path: Path) -> Lock:
+    return Lock(path.parent / f".{path.name}.camber-lock", f"the model {path}")
+
+
+def _prefix(path: Path, role: str) -> str:
+    return f".{path.name}.camber-{role}-"
+
+
+def _beside(path: Path, role: str) -> list[Path]:
+    prefix = _prefix(path, role)
+    return [found for found in path.parent.iterdir() if found.name.startswith(prefix)] if path.parent.is_dir() else []
+
+
+def _restore(path: Path) -> None:
+    """Undo a replacement that died between its two renames, or finish it by removing the old model."""
+    for old in _beside(path, "old"):
+        if path.exists():
+            shutil.rmtree(old)
+        else:
+            os.rename(old, path)
+
+
+def _move_into_place(folder: Path, path: Path) -> None:
+    check_place(path)  # again: the block may have taken an hour
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(folder, 0o777 & ~mask)
+    aside = None
+    if is_model(path):
+        if foreign := _foreign_files(path):
+            aside = _free_name(path)
+            log.warning("%s holds %s, no part of the model: the old model is kept as %s", path, foreign[0], aside)
+        else:
+            aside = Path(tempfile.mkdtemp(prefix=_prefix(path, "old"), dir=path.parent))
+            aside.rmdir()
+        os.rename(path, aside)
+    elif path.is_dir():
+        path.rmdir()  # empty, as check_place found
+    os.rename(folder, path)
+    _sync_folder(path.parent)
+    if aside is not None and aside.name.startswith("."):
+        shutil.rmtree(aside)
+
+
+def _free_name(path: Path) -> Path:
+    number, found = 1, path.with_name(f"{path.name}.old")
+    while found.exists():
+        number += 1
+        found = path.with_name(f"{path.name}.old{number}")
+    return found
+
+
+def _foreign_files(path: Path) -> list[str]:
+    """List the files of a model directory that its `model.toml` does not name."""
+    try:
+        known = set(tomllib.loads((path / MANIFEST).read_text("utf-8")).get("files", {}))
+    except (OSError, ValueError):
+        return [MANIFEST]  # unreadable: rather keep everything
+    return [name for name in _files(path, hidden=True) if name not in known and name != MANIFEST]
+
+
+def _files(folder: Path, hidden: bool = False) -> list[str]:
+    """List the files below `folder` as sorted relative names with forward slashes."""
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(name for name in names if hidden or not any(part.startswith(".") for part in name.split("/")))
+
+
+def _checked_name(name: str) -> str:
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or "\\" in name or ".." in parts or name == MANIFEST:
+        raise ModelError(f"{name!r} is no name for a file of a model")
+    return str(PurePosixPath(name))
+
+
+def _digest(path: Path, length: int, whole: bool) -> str:
+    """Return the SHA-256 of a file, or of its first and last 64 KiB."""
+    with open(path, "rb") as stream:
+        if whole:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = hashlib.sha256(stream.read(END))
+        stream.seek(max(0, length - END))
+        digest.update(stream.read(END))
+        return digest.hexdigest()
+
+
+def _seal(draft: Draft, kind: str) -> None:
+    """Write `model.toml` and bring everything to the disk."""
+    files: dict[str, dict[str, Any]] = {}
+    everything = hashlib.sha256()
+    for name in _files(draft.folder, hidden=True):
+        path = draft.folder / name
+        length = path.stat().st_size
+        files[name] = {"bytes": length, "sha256": _digest(path, length, whole=True)}
+        if length > SMALL:
+            files[name]["ends"] = _digest(path, length, whole=False)
+        everything.update(f"{name}\0{files[name]['sha256']}\n".encode())
+        _sync(path)
+    chosen = json.dumps(draft.settings, sort_keys=True, default=str)
+    facts = {
+        "kind": kind,
+        "settings": hashlib.sha256(chosen.encode()).hexdigest()[:8],
+        "content": everything.hexdigest()[:8],
+        "version": camber.__version__,
+    }
+    text = write_toml(
+        {
+            "camber": camber.__version__,
+            "format": FORMAT,
+            "kind": kind,
+            "signature": "|".join(f"{name}:{value}" for name, value in facts.items()),
+            "sizes": draft.sizes,
+            "settings": draft.settings,
+            "files": files,
+        }
+    )
+    seal = _SEAL + hashlib.sha256(text.encode()).hexdigest() + "\n"
+    manifest = draft.folder / MANIFEST
+    manifest.write_bytes((text + seal).encode())
+    _sync(manifest)
+    for folder in (draft.folder, *(found for found in draft.folder.rglob("*") if found.is_dir())):
+        _sync_folder(folder)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_folder(path: Path) -> None:
+    if os.name != "nt":  # Windows cannot open a folder
+        _sync(path)
+
+
+@dataclass(frozen=True)
+class ModelDirectory:
+    """A model on disk that was found whole."""
+
+    path: Path
+    kind: str
+    signature: str
+    version: str  # of Camber, that wrote it
+    settings: dict[str, dict[str, Any]]
+    sizes: dict[str, Any]
+    files: dict[str, dict[str, Any]]  # name → bytes, sha256
+
+    @classmethod
+    def open(cls, path: str | Path, verify: bool = False) -> ModelDirectory:
+        """Open a model, or raise :class:`ModelError` that says what is wrong with it; `verify` reads every byte."""
+        path = Path(path)
+        if not path.exists() and _beside(path.resolve(), "old"):
+            with _lock(path.resolve()):
+                _restore(path.resolve())
+        manifest = _read_manifest(path)
+        for name, facts in manifest["files"].items():
+            _check_file(path, name, facts, verify)
+        return cls(
+            path,
+            manifest["kind"],
+            manifest["signature"],
+            manifest["camber"],
+            manifest.get("settings", {}),
+            manifest.get("sizes", {}),
+            manifest["files"],
+        )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.files
+
+    def file(self, name: str) -> Path:
+        """Return the path of one of the model's files."""
+        if name not in self.files:
+            raise ModelError(f"{self.path}: this {self.kind} model has no {name}; train it again")
+        return self.path / name
+
+    def array(self, name: str, mapped: bool = True) -> npt.NDArray[Any]:
+        """Open an array, memory-mapped unless it is empty; writing to it changes this process's copy only."""
+        path = self.file(name)
+        try:
+            return np.load(path, mmap_mode="c" if mapped else None, allow_pickle=False)
+        except ValueError as error:
+            if mapped and self.files[name]["bytes"] < 1024:
+                return self.array(name, mapped=False)  # an array without elements cannot be mapped
+            raise ModelError(f"{path}: not a NumPy array ({error}); train the model again") from None
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    place = path / MANIFEST
+    if not path.exists():
+        raise ModelError(f"{path}: no such model; check the path, or train one with `camber train --model {path}`")
+    if not path.is_dir() or not place.is_file():
+        raise ModelError(f"{path}: not a Camber model (no {MANIFEST} in it); give the directory that was trained")
+    try:
+        text = place.read_bytes().decode("utf-8")
+        body, _, seal = text.rpartition(_SEAL)
+        manifest = tomllib.loads(text)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, OSError) as error:
+        raise ModelError(f"{place}: cannot be read ({error}); copy or train the model again") from None
+    if "camber" not in manifest or not isinstance(manifest.get("format"), int):
+        raise ModelError(f"{path}: not a Camber model ({MANIFEST} has no format version)")
+    if manifest["format"] not in READABLE:
+        known = ", ".join(map(str, READABLE))
+        raise ModelError(
+            f"{path}: model format {manifest['format']}, written by Camber {manifest['camber']}; Camber "
+            f"{camber.__version__} reads format {known}; train the model again or use that version"
+        )
+    if seal.strip() != hashlib.sha256(body.encode()).hexdigest():
+        raise ModelError(f"{place}: changed or cut short since it was written; copy or train the model again")
+    return manifest
+
+
+def _check_file(path: Path, name: str, facts: Mapping[str, Any], verify: bool) -> None:
+    place = path / _checked_name(name)
+    remedy = "copy or train the model again"
+    try:
+        length = place.stat().st_size
+        if length != facts["bytes"]:
+            raise ModelError(f"{place}: {length:,} bytes, expected {facts['bytes']:,}; {remedy}")
+        whole = verify or length <= SMALL
+        if _digest(place, length, whole) != facts["sha256" if whole else "ends"]:
+            raise ModelError(f"{place}: its content changed since the model was written (checksum); {remedy}")
+    except FileNotFoundError:
+        raise ModelError(f"{place}: a file of the model is missing; {remedy}") from None
+    except OSError as error:
+        raise ModelError(f"{place}: cannot be read ({error.strerror})") from None
