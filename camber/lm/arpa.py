@@ -1,0 +1,401 @@
+"""The ARPA format: n-grams with log10 probabilities and backoffs, as every language-model tool reads and writes it.
+
+    \\data\\
+    ngram 1=4
+    …
+    \\1-grams:
+    -1.2<tab>word<tab>-0.3
+    …
+    \\end\\
+
+Reading is done by a kernel over the bytes of the file; fields may be separated by any run of tabs and spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.corpus.reading import read_bytes, write_whole
+from camber.errors import InputError
+from camber.kernel import kernel
+from camber.kernel.table import empty_table
+from camber.lm.trie import SPECIAL, DuplicateNgramError, NgramTrie, trie_from_rows
+from camber.progress import log
+
+#: log10 probability of <unk> or </s> in a model that does not say (KenLM's convention)
+ABSENT = -100.0
+
+#: N-grams that are formatted at a time when writing
+_AT_ONCE = 100_000
+#: Larger log10 values are not believed, and could not be written.
+LARGEST = 1e9
+
+Bytes = npt.NDArray[np.uint8]
+
+_FINE, _SHORT, _NUMBER, _POSITIVE, _WORDS, _STRANGER, _REPEATED, _BACKOFF, _EXTRA = range(9)
+
+
+def read_arpa(path: str | Path) -> NgramTrie:
+    """Read an ARPA file (plain or .gz).
+
+    Words get the ids 0 `<unk>`, 1 `<s>`, 2 `</s>`, then in the order of the file. A model without one of these three
+    gets it with log10 probability -100, and a warning.
+    """
+    return _Reader(path).read()
+
+
+@dataclass
+class _Section:
+    """The n-grams of one order, as they stand in the file."""
+
+    rows: npt.NDArray[np.int32]
+    probability: npt.NDArray[np.float64]
+    backoff: npt.NDArray[np.float64]
+    line: int  # of the first one, from 1
+
+
+def write_arpa(path: str | Path, trie: NgramTrie) -> None:
+    """Write an ARPA file (gzip if its name ends in .gz), all or nothing; numbers have 7 decimals."""
+    encoded = [word.encode() for word in trie.words]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(word) for word in encoded], out=offsets[1:])
+    spelling = np.frombuffer(bytearray(b"".join(encoded)), np.uint8)
+    with write_whole(path) as stream:
+        stream.write("\\data\\\n")
+        stream.writelines(f"ngram {n}={trie.starts[n + 1] - trie.starts[n]}\n" for n in range(1, trie.order + 1))
+        for n in range(1, trie.order + 1):
+            stream.write(f"\n\\{n}-grams:\n")
+            rows, start = trie.rows(n), int(trie.starts[n])
+            for some in range(0, len(rows), _AT_ONCE):
+                part = rows[some : some + _AT_ONCE]
+                grams = slice(start + some, start + some + len(part))
+                length = np.diff(offsets)[part].sum() + part.size + 50 * len(part)
+                text = np.empty(int(length), np.uint8)
+                probability, backoff = trie.probability[grams], trie.backoff[grams]
+                used = _format_rows(part, spelling, offsets, probability, backoff, int(n < trie.order), text)
+                stream.write(text[:used].tobytes().decode())
+        stream.write("\n\\end\\\n")
+
+
+class _Reader:
+    """One file being read; `position` is the byte after what was read."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        self.data = read_bytes(path)
+        self.bytes: Bytes = np.frombuffer(self.data, np.uint8)
+        self.position = 0
+
+    def read(self) -> NgramTrie:
+        counts = self._counts()
+        table = empty_table(counts[0])
+        bounds = np.zeros((counts[0], 2), np.int64)  # where each word stands in the file
+        sections = []
+        for n, count in enumerate(counts, 1):
+            self._expect(rf"\{n}-grams:")
+            sections.append(self._section(n, count, table, bounds))
+        self._expect("\\end\\")
+        words = self._words(bounds)
+        words = ["<unk>" if word == "<UNK>" and "<unk>" not in words else word for word in words]
+        new = self._specials_first(words, sections)
+        try:
+            return trie_from_rows(
+                new, [s.rows for s in sections], [s.probability for s in sections], [s.backoff for s in sections]
+            )
+        except DuplicateNgramError as error:
+            line = sections[error.order - 1].line + error.row
+            gram = " ".join(new[word] for word in sections[error.order - 1].rows[error.row])
+            raise InputError(f"the n-gram {gram!r} is given twice", self.path, line) from None
+
+    def _line_number(self, position: int) -> int:
+        return self.data.count(b"\n", 0, position) + 1
+
+    def _fail(self, problem: str, position: int, remedy: str = "") -> InputError:
+        return InputError(problem, self.path, self._line_number(position), remedy=remedy)
+
+    def _line(self) -> str:
+        """Return the next line that is not blank, and move behind it ("" at the end of the file)."""
+        while self.position < len(self.data):
+            self.start = self.position
+            end = self.data.find(b"\n", self.start)
+            end = len(self.data) if end < 0 else end
+            self.position = end + 1
+            if line := self.data[self.start : end].strip():
+                return line.decode("utf-8", "replace")
+        self.start = len(self.data)
+        return ""
+
+    def _expect(self, title: str) -> None:
+        found = self._line()
+        if found != title:
+            shown = repr(found[:60]) if found else "the end of the file"
+            raise self._fail(
+                f"{shown} where {title!r} was expected", self.start, "do the header's counts fit the sections?"
+            )
+
+    def _counts(self) -> list[int]:
+        """Read the header up to its last count line."""
+        start = re.search(rb"^(\xef\xbb\xbf)?\\data\\[ \t\r]*$", self.data, re.MULTILINE)
+        if start is None:
+            raise InputError(r"no line \data\: this is not an ARPA file", self.path)
+        self.position = start.end()
+        counts: list[int] = []
+        while True:
+            before = self.position
+            line = self._line()
+            match = re.fullmatch(r"ngram\s+(\d+)\s*=\s*(\d+)", line)
+            if match is None:
+                break
+            if int(match[1]) != len(counts) + 1:
+                raise self._fail(f"count of order {match[1]} where order {len(counts) + 1} was expected", self.start)
+            counts.append(int(match[2]))
+        if line.startswith("ngram"):
+            raise self._fail(f"{line!r} is not a count", self.start, "counts look like ngram 1=1000")
+        if not counts or counts[0] == 0:
+            raise self._fail("the header counts no unigrams", self.start)
+        if sum(counts) > len(self.data):
+            raise self._fail(f"the header counts {sum(counts):,} n-grams, more than the file has bytes", self.start)
+        self.position = before
+        return counts
+
+    def _section(self, n: int, count: int, table: npt.NDArray[np.int64], bounds: npt.NDArray[np.int64]) -> _Section:
+        rows = np.zeros((count, n), np.int32)
+        probability, backoff = np.zeros(count), np.zeros(count)
+        if blank := re.compile(rb"(?:[ \t\r]*\n)+").match(self.data, self.position):
+            self.position = blank.end()
+        line = self._line_number(self.position)
+        problem, row, position = _parse_section(self.bytes, self.position, n, table, bounds, rows, probability, backoff)
+        if problem == _SHORT:
+            raise self._fail(f"{row:,} {n}-grams where the header counts {count:,}", position, "is the file complete?")
+        if problem != _FINE:
+            end = self.data.find(b"\n", position)
+            text = self.data[position : end if end >= 0 else None].decode("utf-8", "replace").strip()[:80]
+            what = {
+                _NUMBER: "the log probability is not a finite number",
+                _POSITIVE: "the log probability is positive",
+                _WORDS: f"fewer than {n} words",
+                _STRANGER: "a word that is not among the unigrams",
+                _REPEATED: "this word is given twice",
+                _BACKOFF: "the backoff is not a finite number",
+                _EXTRA: "more fields than probability, n-gram and backoff",
+            }[problem]
+            raise self._fail(f"{what} in {text!r}", position)
+        self.position = position
+        return _Section(rows, probability, backoff, line)
+
+    def _words(self, bounds: npt.NDArray[np.int64]) -> list[str]:
+        words = []
+        for start, end in bounds.tolist():
+            try:
+                words.append(self.data[start:end].decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise self._fail(
+                    f"invalid UTF-8 (byte 0x{self.data[start + error.start]:02x})", start, "convert the file to UTF-8"
+                ) from None
+        return words
+
+    def _specials_first(self, words: list[str], sections: list[_Section]) -> list[str]:
+        """Renumber the words in place so that <unk>, <s>, </s> are 0, 1, 2; return them in the new order."""
+        ordered = dict.fromkeys((*SPECIAL, *words))
+        place = {word: index for index, word in enumerate(ordered)}
+        new = np.array([place[word] for word in words], np.int32)
+        for section in sections:
+            section.rows = new[section.rows]
+        first = sections[0]
+        absent = [word for word in SPECIAL if word not in set(words)]
+        for word in absent:
+            log.warning("%s: no %s among the unigrams; taking log10 p = %g", self.path, word, ABSENT)
+        probability, backoff = np.full(len(ordered), ABSENT), np.zeros(len(ordered))
+        probability[new], backoff[new] = first.probability, first.backoff
+        first.rows = np.arange(len(ordered), dtype=np.int32)[:, None]
+        first.probability, first.backoff = probability, backoff
+        return list(ordered)
+
+
+@kernel
+def _parse_number(data, position):
+    """Read a decimal number; return its value, the position behind it, and whether there was one."""
+    size = len(data)
+    sign, value, digits, scale = 1.0, 0.0, 0, 0
+    if position < size and (data[position] == 45 or data[position] == 43):  # - +
+        if data[position] == 45:
+            sign = -1.0
+        position += 1
+    mantissa = 0
+    point = False
+    while position < size:
+        byte = data[position]
+        if 48 <= byte <= 57:
+            digits += 1
+            if mantissa < 100000000000000000:  # more digits do not change a float64
+                mantissa = mantissa * 10 + (byte - 48)
+                if point:
+                    scale -= 1
+            elif not point:
+                scale += 1
+        elif byte == 46 and not point:
+            point = True
+        else:
+            break
+        position += 1
+    good = digits > 0
+    if good and position < size and (data[position] == 101 or data[position] == 69):  # e E
+        position += 1
+        direction, exponent, digits = 1, 0, 0
+        if position < size and (data[position] == 45 or data[position] == 43):
+            if data[position] == 45:
+                direction = -1
+            position += 1
+        while position < size and 48 <= data[position] <= 57:
+            exponent = min(exponent * 10 + (data[position] - 48), 100000)
+            digits += 1
+            position += 1
+        good = digits > 0
+        scale += direction * exponent
+    value = float(mantissa)
+    if scale < 0:
+        # two steps: 10^-scale alone may overflow
+        value = value / 10.0 ** min(-scale, 300) / 10.0 ** max(0, min(-scale - 300, 300))
+    elif scale > 0:
+        value = value * 10.0 ** min(scale, 300)
+    good = good and value < LARGEST
+    # a number ends where the field ends
+    if position < size and data[position] != 32 and data[position] != 9 and data[position] != 10:
+        good = good and data[position] == 13
+    return sign * value, position, good
+
+
+@kernel
+def _skip_blanks(data, position):
+    """Return the position of the next byte that is no space, tab or carriage return before a line end."""
+    size = len(data)
+    while position < size:
+        byte = data[position]
+        if byte == 32 or byte == 9 or (byte == 13 and (position + 1 == size or data[position + 1] == 10)):
+            position += 1
+        else:
+            break
+    return position
+
+
+@kernel
+def _parse_section(data, position, order, table, bounds, rows, probability, backoff):
+    """Read as many n-grams as `rows` holds.
+
+    The unigram section fills `table` (slots → words) and `bounds` (where a word stands); the others look words up
+    there. Returns (problem, row, position): of the line with the problem, or behind the section.
+    """
+    size, mask = len(data), len(table) - 1
+    for row in range(len(rows)):
+        line = position
+        position = _skip_blanks(data, line)
+        if position >= size or data[position] == 10 or data[position] == 92:  # a blank line, a title
+            return _SHORT, row, line
+        value, position, good = _parse_number(data, position)
+        if not good:
+            return _NUMBER, row, line
+        if value > 0:
+            return _POSITIVE, row, line
+        probability[row] = value
+        for column in range(order):
+            start = _skip_blanks(data, position)
+            if start == position or start >= size or data[start] == 10:
+                return _WORDS, row, line
+            position, key = start, 0
+            while position < size:
+                byte = data[position]
+                if byte == 32 or byte == 9 or byte == 10:
+                    break
+                if byte == 13 and (position + 1 == size or data[position + 1] == 10):
+                    break
+                key = ((key ^ byte) * 2654435761) >> 3 & 0x7FFFFFFF
+                position += 1
+            slot = key & mask
+            found = -1
+            while table[slot] >= 0:
+                other = table[slot]
+                begin = bounds[other, 0]
+                if bounds[other, 1] - begin == position - start:
+                    same = True
+                    for offset in range(position - start):
+                        if data[start + offset] != data[begin + offset]:
+                            same = False
+                            break
+                    if same:
+                        found = other
+                        break
+                slot = (slot + 1) & mask
+            if order == 1:
+                if found >= 0:
+                    return _REPEATED, row, line
+                table[slot] = row
+                bounds[row, 0] = start
+                bounds[row, 1] = position
+                found = row
+            elif found < 0:
+                return _STRANGER, row, line
+            rows[row, column] = found
+        start = _skip_blanks(data, position)
+        position = start
+        if start < size and data[start] != 10:
+            backoff[row], position, good = _parse_number(data, start)
+            if not good:
+                return _BACKOFF, row, line
+            position = _skip_blanks(data, position)
+            if position < size and data[position] != 10:
+                return _EXTRA, row, line
+        position += 1
+    return _FINE, len(rows), min(position, size)
+
+
+@kernel
+def _format_number(value, text, position):
+    """Write a number with up to 7 decimals; return the position behind it."""
+    scaled = np.int64(abs(value) * 1e7 + 0.5)
+    if value < 0 and scaled > 0:
+        text[position] = 45  # -
+        position += 1
+    whole, fraction = scaled // 10000000, scaled % 10000000
+    unit = 1
+    while unit * 10 <= whole:
+        unit *= 10
+    while unit > 0:
+        text[position] = 48 + whole // unit % 10
+        position += 1
+        unit //= 10
+    if fraction > 0:
+        text[position] = 46  # .
+        position += 1
+        unit = 1000000
+        while fraction > 0:
+            text[position] = 48 + fraction // unit
+            position += 1
+            fraction %= unit
+            unit //= 10
+    return position
+
+
+@kernel
+def _format_rows(rows, spelling, offsets, probability, backoff, with_backoff, text):
+    """Write n-grams as lines of an ARPA file; return how many bytes they take."""
+    position = 0
+    for row in range(len(rows)):
+        position = _format_number(probability[row], text, position)
+        for column in range(rows.shape[1]):
+            text[position] = 9 if column == 0 else 32  # a tab, then spaces
+            position += 1
+            word = rows[row, column]
+            for byte in range(offsets[word], offsets[word + 1]):
+                text[position] = spelling[byte]
+                position += 1
+        if with_backoff > 0:
+            text[position] = 9
+            position = _format_number(backoff[row], text, position + 1)
+        text[position] = 10
+        position += 1
+    return position

@@ -1,0 +1,196 @@
+"""N-grams as flat columns: what an estimator makes, what an ARPA file holds, what queries are compiled from.
+
+All n-grams of a model have one numbering: 0 is the empty n-gram, 1 + w is the unigram of word w, then come the
+bigrams, the trigrams and so on. An n-gram is its *prefix* (all words but the last; also the context in which its
+probability holds) and its last *word*. Its *suffix* is the longest proper suffix that is in the model.
+Every prefix of an n-gram of the trie is in the trie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.kernel import kernel
+from camber.kernel.table import empty_table
+
+UNKNOWN, BEGIN, END = 0, 1, 2  # the words every model begins with
+SPECIAL = ("<unk>", "<s>", "</s>")
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int32]  # [n-grams, order]
+
+
+@dataclass(frozen=True)
+class NgramTrie:
+    """Columns by n-gram; those of order n are ``starts[n]:starts[n + 1]``.
+
+    `probability` is log10 p(word | prefix), `backoff` is the log10 of what the n-gram as a context costs when the next
+    word was not seen after it (0: nothing).
+    """
+
+    words: tuple[str, ...]  # <unk>, <s>, </s>, then the others
+    starts: npt.NDArray[np.int64]  # [order + 2]
+    prefix: Ints  # [n-grams]
+    word: Ints
+    suffix: Ints
+    probability: Floats
+    backoff: Floats
+
+    @property
+    def order(self) -> int:
+        """Length of the longest n-grams."""
+        return len(self.starts) - 2
+
+    def __len__(self) -> int:
+        """Return how many n-grams there are, the empty one not counted."""
+        return len(self.word) - 1
+
+    def rows(self, order: int) -> Rows:
+        """Return the words of all n-grams of one order, int32[n-grams, order]."""
+        grams = np.arange(self.starts[order], self.starts[order + 1])
+        found = np.empty((len(grams), order), np.int32)
+        for column in range(order - 1, -1, -1):
+            found[:, column] = self.word[grams]
+            grams = self.prefix[grams]
+        return found
+
+
+class DuplicateNgramError(ValueError):
+    """An n-gram that is given twice: its order and its row among those of that order."""
+
+    def __init__(self, order: int, row: int) -> None:
+        super().__init__(f"row {row} of order {order} repeats an n-gram")
+        self.order, self.row = order, row
+
+
+def trie_from_rows(
+    words: Sequence[str], rows: Sequence[Rows], probability: Sequence[Floats], backoff: Sequence[Floats]
+) -> NgramTrie:
+    """Link n-grams given by their words (one array of rows, log10 probabilities and backoffs per order).
+
+    The unigram rows must be 0, 1, 2, …. Prefixes that are missing (pruned by another tool) are put in with the
+    probability they have by backing off, so the distribution is that of the input. A row given twice is a
+    DuplicateNgramError.
+    """
+    levels = [np.ascontiguousarray(level, np.int32) for level in rows]
+    order = len(levels)
+    probability, backoff = list(probability), list(backoff)
+    tables = [np.empty(0, np.int64)] * order
+    prefixes = [np.zeros(len(level), np.int64) for level in levels]
+    for n in range(order, 1, -1):  # from the top, because rows that are put in have prefixes, too
+        if len(tables[n - 1]) == 0:
+            tables[n - 1] = _index(levels[n - 1], n)
+        tables[n - 2] = _index(levels[n - 2], n - 1)
+        found = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
+        if (missing := found < 0).any():
+            extra = np.unique(levels[n - 1][missing][:, : n - 1], axis=0)
+            levels[n - 2] = np.concatenate([levels[n - 2], extra])
+            probability[n - 2] = np.concatenate([probability[n - 2], np.full(len(extra), np.nan)])
+            backoff[n - 2] = np.concatenate([backoff[n - 2], np.zeros(len(extra))])
+            tables[n - 2] = _index(levels[n - 2], n - 1)
+            found = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
+        prefixes[n - 1] = found
+    starts = np.cumsum([0, 1, *(len(level) for level in levels)])
+    suffixes = [np.zeros(len(levels[0]), np.int64)]
+    for n in range(2, order + 1):
+        suffix = np.full(len(levels[n - 1]), -1, np.int64)
+        for shorter in range(n - 1, 0, -1):
+            left = np.flatnonzero(suffix < 0)
+            if len(left) == 0:
+                break
+            some = levels[n - 1] if len(left) == len(suffix) else levels[n - 1][left]
+            found = _find(some, n - shorter, levels[shorter - 1], tables[shorter - 1])
+            suffix[left] = np.where(found >= 0, found + starts[shorter], -1)
+        suffixes.append(suffix)
+    trie = NgramTrie(
+        words=tuple(words),
+        starts=starts,
+        prefix=_column([np.zeros(1), *(prefix + starts[n] for n, prefix in enumerate(prefixes))], np.int32),
+        word=_column([np.zeros(1), *(level[:, -1] for level in levels)], np.int32),
+        suffix=_column([np.zeros(1), *suffixes], np.int32),
+        probability=_column([np.zeros(1), *probability], np.float64),
+        backoff=_column([np.zeros(1), *backoff], np.float64),
+    )
+    _fill_in(trie)
+    return trie
+
+
+def _column(parts: Sequence[npt.NDArray[Any]], dtype: type[np.generic]) -> npt.NDArray[Any]:
+    return np.concatenate([part.astype(dtype, copy=False) for part in parts])
+
+
+def _fill_in(trie: NgramTrie) -> None:
+    """Give n-grams without a probability the one they have by backing off."""
+    for n in range(2, trie.order + 1):
+        level = slice(int(trie.starts[n]), int(trie.starts[n + 1]))
+        grams = np.flatnonzero(np.isnan(trie.probability[level])) + level.start
+        # p(w | h) = b(h) b(h') … p(w | x), where x w is the longest suffix of h w that is there
+        total = trie.probability[trie.suffix[grams]]
+        context, last = trie.prefix[grams], trie.prefix[trie.suffix[grams]]
+        while (going := context != last).any():
+            total = total + np.where(going, trie.backoff[context], 0.0)
+            context = np.where(going, trie.suffix[context], context)
+        trie.probability[grams] = total
+
+
+def _index(rows: Rows, order: int) -> npt.NDArray[np.int64]:
+    """Make a hash table of rows."""
+    table = empty_table(len(rows))
+    twice = _index_rows(rows, table)
+    if twice >= 0:
+        raise DuplicateNgramError(order, int(twice))
+    return table
+
+
+def _find(rows: Rows, shift: int, known: Rows, table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return which row of `known` each row is from column `shift` on, -1 where there is none."""
+    found = np.empty(len(rows), np.int64)
+    _find_rows(rows, shift, known, table, found)
+    return found
+
+
+@kernel
+def _row_slot(rows, row, shift, known, table):
+    """Return the slot that holds, or would hold, `width` words of a row."""
+    width = known.shape[1]
+    key = 0
+    for column in range(shift, shift + width):
+        # 31 bits times 32 bits: stays inside an int64
+        key = ((key ^ rows[row, column]) * 2654435761) >> 8 & 0x7FFFFFFF
+    mask = len(table) - 1
+    slot = (key * 2654435761 >> 16) & mask
+    while table[slot] >= 0:
+        other = table[slot]
+        same = True
+        for column in range(width):
+            if rows[row, shift + column] != known[other, column]:
+                same = False
+                break
+        if same:
+            break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def _index_rows(rows, table):
+    """Put every row into the table; return the first that repeats another, or -1."""
+    for row in range(len(rows)):
+        slot = _row_slot(rows, row, 0, rows, table)
+        if table[slot] >= 0:
+            return row
+        table[slot] = row
+    return -1
+
+
+@kernel
+def _find_rows(rows, shift, known, table, found):
+    """Look up ``rows[:, shift:shift + width]`` among the known rows; -1 where absent."""
+    for row in range(len(rows)):
+        found[row] = table[_row_slot(rows, row, shift, known, table)]
