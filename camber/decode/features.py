@@ -1,0 +1,41 @@
+"""The features of a phrase derivation: their names, their order, and the weights of an untuned system.
+
+Every feature is a sum over parts. Probabilities enter as natural logarithms; counts and penalties as they are.
+"""
+
+from __future__ import annotations
+
+from camber.rules.store import SCORE_NAMES
+
+REORDERING_NAMES = (
+    "reorder_back_monotone",
+    "reorder_back_swap",
+    "reorder_back_discontinuous",
+    "reorder_next_monotone",
+    "reorder_next_swap",
+    "reorder_next_discontinuous",
+)
+OTHER_NAMES = ("distortion", "word_penalty", "phrase_penalty", "unknown")
+
+#: column of each group in a part's feature vector; language models follow at LM
+SCORES, REORDERING = 0, 4
+DISTORTION, WORD_PENALTY, PHRASE_PENALTY, UNKNOWN, LM = 10, 11, 12, 13, 14
+
+
+def feature_names(language_models: int) -> tuple[str, ...]:
+    """Name the columns of a part's feature vector.
+
+    >>> feature_names(1)[-2:]
+    ('unknown', 'lm')
+    """
+    lms = ("lm", *(f"lm{k}" for k in range(2, language_models + 1)))[:language_models]
+    return (*SCORE_NAMES, *REORDERING_NAMES, *OTHER_NAMES, *lms)
+
+
+def untuned_weights(language_models: int) -> dict[str, float]:
+    """Return sensible weights for a system that was not tuned: every group of features gets a similar say."""
+    weights = dict.fromkeys(SCORE_NAMES, 0.2)
+    weights |= dict.fromkeys(REORDERING_NAMES, 0.3)
+    weights |= {"distortion": 0.3, "word_penalty": -1.0, "phrase_penalty": 0.2, "unknown": -100.0}
+    weights |= dict.fromkeys(feature_names(language_models)[LM:], 0.5 / max(1, language_models))
+    return weights
