@@ -1,1 +1,6 @@
 """Text at the edges: tokenise, case, detokenise."""
+
+from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.tokenise import Tokenizer
+
+__all__ = ["TextPipeline", "TextSettings", "Tokenizer"]

@@ -23,7 +23,8 @@ _CURRENCY = frozenset("$£€¥¢₽₹₩")
 _BOTH = frozenset(["/", "\\", "_", "@-@", "@/@", "@,@", "@.@", "@:@"])
 _GLUED_MARKS = {"@-@": "-", "@/@": "/", "@,@": ",", "@.@": ".", "@:@": ":"}  # Moses' aggressive splitting
 # What follows an apostrophe that stands alone, in languages where it is split on both sides (Joe ' s).
-_SUFFIXES = frozenset(["s", "S", "t", "T", "re", "ll", "ve", "d", "m", "er", "n"])
+_ENDS = frozenset(")]}\"'“”»’%")
+_SUFFIXES = frozenset(["s", "S", "t", "T", "re", "ll", "ve", "d", "m", "er"])
 _ELISIONS = frozenset(["em", "til", "cause", "tis", "twas", "bout", "round", "cuz", "n", "nother", "neath", "ere"])
 
 
@@ -81,7 +82,10 @@ class _Joiner:
                 continue
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
-            before, after = self._space_around(token, previous, following, directions.get(position, 0))
+            if token == "(" and previous[-1:].isalpha() and _is_plural(tokens[position : position + 3]):
+                before, after = "", ""
+            else:
+                before, after = self._space_around(token, previous, following, directions.get(position, 0))
             if not glue:
                 out.append(before)
             out.append(_GLUED_MARKS.get(token, token))
@@ -92,7 +96,7 @@ class _Joiner:
         return _clean("".join(out))
 
     def _space_around(self, token: str, previous: str, following: str, direction: int) -> tuple[str, str]:
-        """Return the white space before and after a token; `direction` is 1 for an opening quote, -1 for a closing one."""
+        """Return the white space before and after a token (`direction`: 1 opening, -1 closing quote)."""
         if direction:
             return self._space_around_quote(token, previous, direction)
         if token in _BOTH:
@@ -104,12 +108,11 @@ class _Joiner:
                 return "", ""
             if token in ("...", "…", "’") and not previous:
                 return "", ""
-            if token == "’" and following in _SUFFIXES:
+            if token == "’" and _is_suffix(following):
                 return "", ""
             return "", "" if _is_ratio(token, previous, following) else " "
         if token in _OPENING:
-            plural = token == "(" and following in ("s", "es", "n", "e", "in", "innen")
-            return "" if plural and previous[-1:].isalpha() else " ", ""
+            return " ", ""
         if token in _CURRENCY:
             if following[:1].isdigit():
                 return " ", ""
@@ -120,13 +123,15 @@ class _Joiner:
 
     def _space_around_word(self, token: str, previous: str, following: str) -> tuple[str, str]:
         first, last = token[0], token[-1]
-        if token == "&" and _is_initials(previous) and _is_initials(following):
+        if token in ("&", "&amp;") and _is_initials(previous) and _is_initials(following):
             return "", ""
         if token in ("–", "—"):
             number = previous[-1:].isdigit() and following[:1].isdigit()
             return ("", "") if number or (token == "—" and self.language == "en") else (" ", " ")
-        if token == "+" and following[:1].isdigit() and not previous[-1:].isdigit():
-            return " ", ""
+        if token == "+":
+            if following == "+" or previous == "+":
+                return "", " " if previous == "+" else ""  # C++
+            return " ", "" if following[:1].isdigit() and not previous[-1:].isdigit() else " "
         if first in "'’" and len(token) > 1 and token[1].isalpha() and previous and not self.apostrophe_binds_right:
             return "", " "  # 're, 's
         if (
@@ -136,7 +141,7 @@ class _Joiner:
             and (following[:1].isalpha() or following[:1] in ("«", '"', "“"))
         ):
             return " ", ""  # l', d'
-        if first == "-" and len(token) > 1 and previous[-1:] in (")", '"', "”", "]", "'", "%") and token[1].isalpha():
+        if first == "-" and len(token) > 1 and previous[-1:] in _ENDS and token[1].isalpha():
             return "", " "  # "black"-haired
         if last == "-" and len(token) > 1 and following[:1] in ("(", '"', "“", "[", "$", "£", "€"):
             return " ", ""
@@ -152,7 +157,7 @@ class _Joiner:
 
     def _space_around_apostrophe(self, previous: str, following: str) -> tuple[str, str]:
         """Place an apostrophe that is not one of a pair of quotation marks."""
-        if previous[-1:].isalpha() and following in _SUFFIXES and self.language != "en":
+        if previous[-1:].isalpha() and _is_suffix(following):
             return "", ""  # Joe ' s
         if not previous or following in _ELISIONS or (following[:1].isdigit() and following[-1:] == "s"):
             return " ", ""  # 'em, the '90s
@@ -197,12 +202,19 @@ class _Joiner:
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
             inside = len(quotes) % 2 == 1
-            if not inside and (previous[-1:] in ("s", "x", "z") or previous[-1:].isdigit()) and following:
-                continue  # the boys' room, 6' tall: nothing opens between a word in s and the next word
-            if not inside and (position == found[-1] or not following):
-                continue
-            if previous[-1:].isalpha() and following in _SUFFIXES and self.language != "en":
-                continue
+            if previous[-1:].isalpha() and _is_suffix(following):
+                continue  # Joe ' s
+            if following in _ELISIONS and tokens[position + 2 : position + 3] != ["'"]:
+                continue  # 'em (but not 'n')
+            if not inside:
+                possessive = previous[-1:] in ("s", "x", "z") and previous[:1] not in ("'", "’")
+                if not following or previous[-1:].isdigit():
+                    continue  # 6' tall
+                closed = [later for later in found if later > position]
+                if possessive:
+                    closed = [later for later in closed if _must_close(tokens, later)]
+                if not closed:
+                    continue  # the boys' room
             quotes.append(position)
         for turn, position in enumerate(quotes[: len(quotes) // 2 * 2]):
             directions[position] = 1 if turn % 2 == 0 else -1
@@ -240,6 +252,22 @@ def _pair_directed(tokens: Sequence[str], found: list[int], directions: dict[int
 def _is_ratio(token: str, previous: str, following: str) -> bool:
     """Say whether a colon stands in a time, a score or a verse: 2:30."""
     return token == ":" and previous[-1:].isdigit() and following[:1].isdigit()
+
+
+def _is_suffix(token: str) -> bool:
+    """Say whether a token belongs to the apostrophe before it; its own full stop or hyphen does not matter (s-Menü)."""
+    return token.partition("-")[0].rstrip(".") in _SUFFIXES
+
+
+def _must_close(tokens: Sequence[str], position: int) -> bool:
+    """Say whether a single quotation mark can only close: it follows no plural, or punctuation follows it."""
+    following = tokens[position + 1] if position + 1 < len(tokens) else "."
+    return tokens[position - 1][-1] not in "sxz" or not following[0].isalnum()
+
+
+def _is_plural(tokens: Sequence[str]) -> bool:
+    """Say whether the tokens are the bracket of ``shirt(s)``."""
+    return len(tokens) == 3 and tokens[2] == ")" and tokens[1] in ("s", "es", "n", "e", "en", "in", "innen", "ne")
 
 
 def _is_initials(token: str) -> bool:

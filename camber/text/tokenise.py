@@ -9,8 +9,9 @@ The conventions are those of Moses' ``tokenizer.perl``, so that models and corpo
 - ``isn't`` is ``isn 't`` in English, ``l'eau`` is ``l' eau`` in French, Italian and Catalan;
 - ``& | < > ' " [ ]`` are escaped, so no token can be mistaken for the field separator of a text format.
 
-Where Moses loses text we depart from it: URLs and e-mail addresses stay whole, a typographic apostrophe inside a word
-is treated like the plain one, and the edge of a line counts as a space for quotation marks.
+Where Moses loses text we depart from it: URLs, e-mail addresses and character entities (``&nbsp;``) stay whole, a
+typographic apostrophe inside a word is treated like the plain one, and the edge of a line counts as a space for
+quotation marks.
 
 White space of any kind (no-break spaces and Unicode line separators too) separates tokens; control characters vanish.
 """
@@ -67,7 +68,9 @@ def unescape(token: str) -> str:
 # soft hyphens are kept: they belong to the spelling of a word.)
 _invisible = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u2060\ufeff]")
 _address = re.compile(
-    r"""(?:(?:https?|ftp)://|www\.)[^\s<>"]*[^\s<>"'.,;:!?()\[\]{}»”’]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+""", re.IGNORECASE
+    r"""(?:(?:https?|ftp)://|www\.)[^\s<>"]*[^\s<>"'.,;:!?()\[\]{}»”’]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"""
+    r"|&(?:amp|lt|gt|quot|apos|nbsp|#\d+);",
+    re.IGNORECASE,
 )
 _dots = re.compile(r"\.{2,}")
 _comma = re.compile(r"(?<!\d),|,(?!\d)")  # not between two digits
@@ -97,7 +100,8 @@ def _prefixes(language: str) -> tuple[frozenset[str], frozenset[str]]:
 
     lists = NonbreakingPrefixes()
     code = language if language in lists.available_langs.values() else "en"  # as Moses does
-    always, before_number = set(), set()
+    always: set[str] = set()
+    before_number: set[str] = set()
     for entry in lists.words(code):
         prefix, mark, _ = entry.partition("#NUMERIC_ONLY#")
         (before_number if mark else always).add(prefix.strip())

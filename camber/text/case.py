@@ -1,0 +1,159 @@
+"""Case: what a word looks like when it does not begin a sentence.
+
+A truecaser counts how words are written away from sentence starts, and gives the first word of a sentence its most
+frequent form: ``The`` becomes ``the``, ``Paris`` stays. So the same word is one word for the translation model, and
+names keep their capital. On the way out :func:`recase` raises the first letter of every sentence again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from camber.corpus.reading import decode_lines, read_bytes, write_lines
+from camber.errors import InputError
+
+_ENDS = frozenset([".", "!", "?", "。", "！", "？"])
+_QUOTES = frozenset(["&quot;", '"', "&apos;", "'", "”", "“", "»", "«", "’", "‘"])
+
+
+def sentence_starts(tokens: Sequence[str]) -> Iterator[int]:
+    """Yield the positions of the words that begin a sentence: the first one, and the first after ``.``, ``!`` or ``?``.
+
+    Marks before the word (quotes, brackets, ¿) are passed over; a number takes the place of the word.
+
+    >>> list(sentence_starts(["¿", "Qué", "?", "Nada", "."]))
+    [1, 3]
+    """
+    starting, end, quotes = True, "", 0
+    for position, token in enumerate(tokens):
+        if token in _ENDS:
+            starting, end, quotes = True, token, 0
+        elif not starting:
+            continue
+        elif token in _QUOTES:
+            quotes += 1
+        elif any(map(str.isalnum, token)) and not _is_mark(token):
+            # "Stop!" he said: one quotation mark after ! or ?, and the sentence may go on (two: another one begins)
+            if not (end in ("!", "?") and quotes == 1 and token.islower()):
+                yield position
+            starting = False
+
+
+def _is_mark(token: str) -> bool:
+    """Say whether a token with letters is only an escaped symbol: ``&quot;``."""
+    return token[0] == "&" and token[-1] == ";" and "&" not in token[1:]
+
+
+def is_shouted(tokens: Sequence[str]) -> bool:
+    """Say whether a line is written in capitals: two words or more, all of them.
+
+    >>> is_shouted(["NO", "SMOKING", "!"]), is_shouted(["NASA"]), is_shouted(["I", "sing"])
+    (True, False, False)
+    """
+    words = [token for token in tokens if token[:1].isalpha()]
+    return sum(len(word) > 1 for word in words) >= 2 and all(map(str.isupper, words))
+
+
+class Truecaser:
+    """The forms of every word, with how often each was seen inside sentences.
+
+    >>> caser = Truecaser.learn([["It", "is", "Paris", "."], ["The", "cat", "it", "saw"]])
+    >>> caser.apply(["It", "rains", "."]), caser.apply(["Paris", "sings"])
+    (['it', 'rains', '.'], ['Paris', 'sings'])
+    """
+
+    def __init__(self, counts: dict[str, dict[str, int]]) -> None:
+        self.counts = counts  # small letters → form → count
+        # Ties go to small letters, then to code point order: the same model from the same text.
+        self._best = {
+            small: min(forms, key=lambda form: (-forms[form], form != small, form)) for small, forms in counts.items()
+        }
+
+    @classmethod
+    def learn(cls, sentences: Iterable[Sequence[str]]) -> Truecaser:
+        """Count forms in tokenised text; sentence starts and lines in capitals tell nothing."""
+        seen: Counter[str] = Counter()
+        for tokens in sentences:
+            if is_shouted(tokens):
+                continue
+            seen.update(tokens)
+            seen.subtract([tokens[position] for position in sentence_starts(tokens)])
+        counts: dict[str, dict[str, int]] = {}
+        for form, count in seen.items():
+            small = form.lower()
+            if count > 0 and small != form.upper():  # words that have a case
+                counts.setdefault(small, {})[form] = count
+        return cls(counts)
+
+    def best(self, word: str) -> str | None:
+        """Return the most frequent form of a word inside sentences, None if it was not seen there."""
+        return self._best.get(word.lower())
+
+    def apply(self, tokens: Sequence[str]) -> list[str]:
+        """Return the tokens with the words at sentence starts in their most frequent form.
+
+        A word that is unknown stays as it is. One with capitals beyond the first (``NATO``, ``US``) changes only if it
+        was never seen that way. In a line of capitals every word takes its most frequent form, or small letters.
+        """
+        if is_shouted(tokens):
+            return [self._best.get(token.lower(), token.lower()) for token in tokens]
+        out = list(tokens)
+        for position in sentence_starts(tokens):
+            word = tokens[position]
+            small = word.lower()
+            best = self._best.get(small)
+            if best is None or best == word:
+                continue
+            if not word[1:].islower() and len(word) > 1 and word in self.counts[small]:
+                continue
+            out[position] = best
+        return out
+
+    def save(self, path: str | Path) -> None:
+        """Write one line per word: its small form, then each form with its count, tab-separated, in order."""
+        write_lines(
+            path,
+            (
+                "\t".join([small, *(f"{form}\t{count}" for form, count in sorted(forms.items()))])
+                for small, forms in sorted(self.counts.items())
+            ),
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Truecaser:
+        """Read what :meth:`save` wrote."""
+        counts: dict[str, dict[str, int]] = {}
+        for number, line in enumerate(decode_lines(read_bytes(path), path), 1):
+            small, *fields = line.split("\t")
+            if not fields or len(fields) % 2 or not all(map(str.isdecimal, fields[1::2])):
+                raise InputError("not a word with its forms and counts", path, number, remedy="train the model again")
+            counts[small] = {form: int(count) for form, count in zip(fields[::2], fields[1::2], strict=True)}
+        return cls(counts)
+
+
+def recase(tokens: Sequence[str], source: Sequence[str] = ()) -> list[str]:
+    """Raise the first letter of every sentence of a translation.
+
+    The first word stays small if the source line began with a small letter; a word with a capital further on
+    (``iPhone``) and an address (``www.example.org``) always stay as they are.
+
+    >>> recase(["¿", "dónde", "?"]), recase(["iPhone", "owners"])
+    (['¿', 'Dónde', '?'], ['iPhone', 'owners'])
+    """
+    out = list(tokens)
+    for position in sentence_starts(tokens):
+        if position == next(sentence_starts(tokens)) and _begins_small(source):
+            continue
+        word = tokens[position]
+        plain = word.islower() and "@" not in word and "://" not in word and not word.startswith("www.")
+        capital = word[0].upper()
+        if plain and len(capital) == 1:  # ß has no capital of one letter
+            out[position] = capital + word[1:]
+    return out
+
+
+def _begins_small(tokens: Sequence[str]) -> bool:
+    first = next(sentence_starts(tokens), None)
+    return first is not None and tokens[first][0].islower()
