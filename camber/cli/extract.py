@@ -1,0 +1,26 @@
+"""`camber extract`: Moses-format phrase and reordering tables from aligned text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from camber.cli.options import FILE, threads_option
+
+
+@click.command("extract")
+@click.option("--source", type=FILE, required=True, help="Tokenised source text, one sentence per line.")
+@click.option("--target", type=FILE, required=True, help="Its translation, line by line.")
+@click.option("--alignment", type=FILE, required=True, help="Word alignment in Pharaoh format (0-0 1-2).")
+@click.option("--out", type=FILE, required=True, help="Folder to make for the tables.")
+@click.option("--max-phrase-length", default=7, show_default=True, help="Longest phrase in words, on either side.")
+@click.option("--reordering/--no-reordering", default=True, show_default=True, help="Write a reordering table too.")
+@threads_option
+def command(
+    source: Path, target: Path, alignment: Path, out: Path, max_phrase_length: int, reordering: bool, threads: int
+) -> None:
+    """Extract all phrase pairs, unpruned, with Moses' scores, and write them as Moses tables."""
+    from camber.rules.tables import extract_tables
+
+    extract_tables(source, target, alignment, out, max_phrase_length, reordering, threads)
