@@ -1,7 +1,7 @@
 """Lexical translation tables: relative frequencies of the words that an alignment links.
 
-An unaligned word counts as linked to NULL, as in Moses' ``lex.f2e`` and ``lex.e2f``: every link counts one, so a word with
-two links counts twice, and p(t|s) = c(s, t) / Σ_t' c(s, t') where t' runs over NULL too.
+An unaligned word counts as linked to NULL, as in Moses' ``lex.f2e`` and ``lex.e2f``: every link counts one, so a word
+with two links counts twice, and p(t|s) = c(s, t) / Σ_t' c(s, t') where t' runs over NULL too.
 """
 
 from __future__ import annotations

@@ -1,0 +1,185 @@
+"""Two HMM alignment models, one for each direction, that are trained to agree (Liang, Taskar & Klein 2006).
+
+Each pass computes, for every possible link, its posterior under either model; their product is the link's expected
+count for *both*. A rare word that gathers unrelated words in one direction does not do so in the other, so it finds no
+support. The first passes use model 1 (every position is equally likely), the later ones the HMM with learnt jumps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.align import hmm
+from camber.align.links import LinkIndex
+from camber.align.pharaoh import Alignment
+from camber.corpus.bitext import Bitext
+from camber.engine import in_order
+
+Floats = npt.NDArray[np.float32]
+
+#: Pairs are worked on in at most this many ranges, whatever the number of threads.
+_RANGES = 32
+
+
+@dataclass
+class Agreement:
+    """Parameters of both directions; NULL's words are those of the other side."""
+
+    lexical: npt.NDArray[np.void]  # hmm.LEXICAL[entries] of a link index
+    null_target: Floats  # [target words] p(t|NULL)
+    null_source: Floats  # [source words] p(s|NULL)
+    jumps: Floats  # [2 directions, plain and reversed, 2 * longest + 3]: weight of a jump, 0 in the middle
+    p_null: float
+
+
+class Trainer:
+    """Train both directions on a bitext and its link index, pass by pass."""
+
+    def __init__(self, bitext: Bitext, index: LinkIndex, *, alpha: float, p_null: float, threads: int = 0) -> None:
+        self.bitext, self.index, self.alpha, self.threads = bitext, index, alpha, threads
+        source, target = bitext.source, bitext.target
+        self._longest = max(source.longest, target.longest, 1)
+        source_words, target_words = max(len(source.vocabulary), 1), max(len(target.vocabulary), 1)
+        lexical = np.empty(index.entry_count, hmm.LEXICAL)
+        lexical["forward"], lexical["backward"] = 1 / target_words, 1 / source_words
+        self.model = Agreement(
+            lexical,
+            np.full(target_words, 1 / target_words, np.float32),
+            np.full(source_words, 1 / source_words, np.float32),
+            np.empty((2, 2, 2 * self._longest + 3), np.float32),
+            p_null,
+        )
+        distance = np.arange(-self._longest - 1, self._longest + 2)
+        self._set_jumps(0, np.exp(-np.abs(distance - 1) / 2))
+        self._set_jumps(1, np.exp(-np.abs(distance - 1) / 2))
+        self._posterior = np.empty((2, len(index)), np.float32)
+        self._ranges = _even_ranges(source.lengths * target.lengths * (source.lengths + target.lengths + 8))
+
+    def train(self, mixture_passes: int, chain_passes: int) -> None:
+        """Run passes of model 1, then of the HMM."""
+        for chain in [False] * mixture_passes + [True] * chain_passes:
+            jump_counts = self._expect(chain, combine=True)
+            self._maximise()
+            if chain:
+                for direction in range(2):
+                    self._set_jumps(direction, jump_counts[direction])
+
+    def decode(self, threshold: float) -> tuple[Alignment, Alignment]:
+        """Return, of either direction, the best link of every word.
+
+        The best link has the largest mean posterior √(p_forward · p_backward); below `threshold` the word has none.
+        """
+        self._expect(True, combine=True)
+        source, target = self.bitext.source, self.bitext.target
+        forward, backward = np.full(len(target.ids), -1, np.int32), np.full(len(source.ids), -1, np.int32)
+        best = np.empty(self._longest, np.float32)
+        hmm.best_links(
+            source.offsets,
+            target.offsets,
+            self.index.offsets,
+            self._posterior[0],
+            threshold**2,
+            best,
+            forward,
+            backward,
+        )
+        return _one_per_word(forward, target.offsets, False), _one_per_word(backward, source.offsets, True)
+
+    def _expect(self, chain: bool, combine: bool) -> npt.NDArray[np.float64]:
+        """Fill the posteriors, return the expected jumps, float64[2, jumps]."""
+        source, target, index, model = self.bitext.source, self.bitext.target, self.index, self.model
+        width = model.jumps.shape[2]
+
+        def run(pairs: range) -> npt.NDArray[np.float64]:
+            lengths = source.lengths[pairs.start : pairs.stop] * target.lengths[pairs.start : pairs.stop]
+            work = np.zeros((8, max(int(lengths.max(initial=0)), 2 * self._longest, width)), np.float32)
+            jump_counts = np.zeros((2, width), np.float64)
+            hmm.expect(
+                pairs.start,
+                pairs.stop,
+                source.offsets,
+                target.offsets,
+                source.ids,
+                target.ids,
+                index.offsets,
+                index.entries,
+                model.lexical,
+                model.null_target,
+                model.null_source,
+                model.jumps,
+                np.float32(model.p_null),
+                hmm.CHAIN if chain else hmm.MIXTURE,
+                combine,
+                work,
+                jump_counts,
+                self._posterior[0],
+                self._posterior[1],
+            )
+            return jump_counts
+
+        total = np.zeros((2, width), np.float64)
+        for part in in_order(run, self._ranges, self.threads):  # summed in the same order with any number of threads
+            total += part
+        return total
+
+    def _maximise(self) -> None:
+        """Set the lexical parameters from the posteriors: p(t|s) = (c(s,t) + α) / (c(s) + α · target words)."""
+        source, target = self.bitext.source, self.bitext.target
+        source_free = np.bincount(source.ids, minlength=len(self.model.null_source)).astype(np.float64)
+        target_free = np.bincount(target.ids, minlength=len(self.model.null_target)).astype(np.float64)
+        counts = np.zeros(self.index.entry_count, np.float32)
+        source_totals, target_totals = np.zeros_like(source_free), np.zeros_like(target_free)
+        hmm.maximise(
+            self.index.entries,
+            self._posterior[0],
+            self.index.entry_offsets,
+            self.index.entry_targets,
+            self.alpha,
+            counts,
+            source_totals,
+            target_totals,
+            self.model.lexical,
+        )
+        # what found no partner is NULL's
+        self.model.null_source[:] = _shares(source_free - source_totals)
+        self.model.null_target[:] = _shares(target_free - target_totals)
+
+    def _set_jumps(self, direction: int, counts: npt.NDArray[np.float64]) -> None:
+        """Set the weights of jumps from counts float64[jumps]; jumps of similar great length share theirs."""
+        weights = counts.copy()
+        distance = np.arange(len(weights)) - len(weights) // 2
+        for low, high in ((7, 9), (9, 12), (12, 17), (17, 25), (25, len(weights))):
+            for sign in (1, -1):
+                bucket = (sign * distance >= low) & (sign * distance < high)
+                if bucket.any():
+                    weights[bucket] = weights[bucket].mean()
+        weights = weights / max(weights.sum(), 1e-300) + 1e-6
+        self.model.jumps[direction, 0] = weights
+        self.model.jumps[direction, 1] = weights[::-1]
+
+
+def _even_ranges(cost: npt.NDArray[np.int64]) -> list[range]:
+    """Cut the pairs into ranges of about the same cost."""
+    total = np.concatenate(([0], np.cumsum(cost)))
+    cuts = np.searchsorted(total, np.linspace(0, total[-1], _RANGES + 1)[1:-1])
+    bounds = [0, *cuts.tolist(), len(cost)]
+    return [range(a, b) for a, b in pairwise(bounds) if b > a]
+
+
+def _shares(mass: npt.NDArray[np.float64]) -> Floats:
+    """Normalise a mass that may be a little below zero by rounding."""
+    mass = np.maximum(mass, 1e-3)
+    return (mass / mass.sum()).astype(np.float32)
+
+
+def _one_per_word(best: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], of_source: bool) -> Alignment:
+    """Turn the partner of every word (or -1) into links, in the order of those words."""
+    linked = best >= 0
+    place = np.arange(len(best)) - np.repeat(offsets[:-1], np.diff(offsets))
+    columns = (place[linked], best[linked]) if of_source else (best[linked], place[linked])
+    links = np.stack(columns, axis=1).astype(np.int32)
+    return Alignment(links, np.concatenate(([0], np.cumsum(linked)))[offsets])

@@ -1,0 +1,92 @@
+"""Align the words of a bitext: one function and its settings.
+
+Two models, both of the same kind (see `agreement`): `best` for accuracy, `quick` with fewer passes for a first look or
+for very much text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.align.agreement import Trainer
+from camber.align.links import link_index
+from camber.align.pharaoh import Alignment
+from camber.align.symmetrise import METHODS, symmetrise
+from camber.corpus.bitext import Bitext, Sentences
+from camber.progress import log
+from camber.settings import Settings, setting
+
+#: Longer sentences are cut: the HMM's time grows with the third power of the length.
+LONGEST = 200
+
+# passes of model 1 and of the HMM
+_PASSES = {"quick": (3, 2), "best": (4, 4)}
+# pseudo-count of an unseen link, share of unlinked words, least mean posterior of a link: chosen on Hansards dev
+_ALPHA, _P_NULL, _THRESHOLD = 0.001, 0.1, 0.3
+
+
+@dataclass(frozen=True)
+class AlignSettings(Settings):
+    """How to align words."""
+
+    model: str = setting("best", "accuracy (best) or speed (quick)", choices=("quick", "best"))
+    symmetrise: str = setting("grow-diag-final-and", "how both directions become one alignment", choices=METHODS)
+
+
+def align_corpus(
+    bitext: Bitext, settings: AlignSettings | None = None, seed: int = 1, threads: int = 0
+) -> Alignment:
+    """Align every pair of a bitext with its own vocabularies; a pair with an empty side gets no links.
+
+    The models are deterministic, so `seed` changes nothing; it is there because another model may draw.
+    """
+    del seed
+    settings = settings or AlignSettings()
+    cut, whole = _cut_long_pairs(bitext)
+    trainer = Trainer(cut, link_index(cut), alpha=_ALPHA, p_null=_P_NULL, threads=threads)
+    trainer.train(*_PASSES[settings.model])
+    alignment = symmetrise(*trainer.decode(_THRESHOLD), settings.symmetrise)
+    return alignment if cut is bitext else _join(alignment, cut, bitext, whole)
+
+
+def _cut_long_pairs(bitext: Bitext) -> tuple[Bitext, npt.NDArray[np.int64]]:
+    """Cut pairs with a side of more than LONGEST words, both sides in proportion; also return the pair of every piece.
+
+    Only the offsets change: a piece is a stretch of the same token ids.
+    """
+    longest = np.maximum(bitext.source.lengths, bitext.target.lengths)
+    pieces = np.maximum(-(-longest // LONGEST), 1)
+    owner = np.repeat(np.arange(len(bitext)), pieces)
+    if len(owner) == len(bitext):
+        return bitext, owner
+    log.warning(
+        "align: %s of %s pairs have more than %d words on a side (the longest %s): cut in proportion",
+        f"{(pieces > 1).sum():,}",
+        f"{len(bitext):,}",
+        LONGEST,
+        f"{longest.max():,}",
+    )
+    number = np.arange(len(owner)) - (np.cumsum(pieces) - pieces)[owner]
+
+    def cut(side: Sentences) -> Sentences:
+        starts = side.offsets[owner] + side.lengths[owner] * number // pieces[owner]
+        return Sentences(side.ids, np.append(starts, side.offsets[-1]), side.vocabulary)
+
+    return Bitext(cut(bitext.source), cut(bitext.target)), owner
+
+
+def _join(alignment: Alignment, cut: Bitext, bitext: Bitext, owner: npt.NDArray[np.int64]) -> Alignment:
+    """Turn links of pieces into links of the whole pairs."""
+    starts = np.stack(
+        [
+            side.offsets[:-1] - whole.offsets[owner]
+            for side, whole in ((cut.source, bitext.source), (cut.target, bitext.target))
+        ],
+        axis=1,
+    )
+    links = alignment.links + np.repeat(starts, np.diff(alignment.offsets), axis=0)
+    first = np.searchsorted(owner, np.arange(len(bitext) + 1))
+    return Alignment(links.astype(np.int32), alignment.offsets[first])
