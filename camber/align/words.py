@@ -36,9 +36,7 @@ class AlignSettings(Settings):
     symmetrise: str = setting("grow-diag-final-and", "how both directions become one alignment", choices=METHODS)
 
 
-def align_corpus(
-    bitext: Bitext, settings: AlignSettings | None = None, seed: int = 1, threads: int = 0
-) -> Alignment:
+def align_corpus(bitext: Bitext, settings: AlignSettings | None = None, seed: int = 1, threads: int = 0) -> Alignment:
     """Align every pair of a bitext with its own vocabularies; a pair with an empty side gets no links.
 
     The models are deterministic, so `seed` changes nothing; it is there because another model may draw.
