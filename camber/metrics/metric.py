@@ -1,0 +1,122 @@
+"""What every metric offers: statistics per hypothesis, a score from sums of them, a signature.
+
+A corpus score is a function of the *sum* of the rows, so tuning, oracles and significance tests compute the rows once
+and then only add. Scores are sacreBLEU's: 0 to 100.
+
+    metric = make_metric("bleu")
+    rows = metric.statistics(hypotheses, [references])      # [hypotheses, columns]
+    metric.score(rows.sum(0)), metric.signature(1)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import CamberError, SettingsError
+
+#: One reference text per element, each as long as the test set; None where a sentence lacks that reference.
+References = Sequence[Sequence[str | None]]
+
+NAMES = ("bleu", "sbp", "chrf", "ter")
+
+
+class Metric(ABC):
+    """A way to measure translations: the same three methods for all."""
+
+    name: str
+    higher_is_better = True
+
+    @abstractmethod
+    def statistics(
+        self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None
+    ) -> npt.NDArray[Any]:
+        """Return one row of sufficient statistics per hypothesis, [hypotheses, columns].
+
+        Hypothesis `h` is compared with the references of sentence ``sentences[h]`` (n-best lists), or of sentence `h`.
+        """
+
+    @abstractmethod
+    def score(self, statistics: npt.ArrayLike) -> Any:
+        """Return the scores of summed rows: [..., columns] → [...]."""
+
+    @abstractmethod
+    def signature(self, references: int) -> str:
+        """Describe everything the score depends on, in sacreBLEU's style; `references` is their number."""
+
+
+def grouped_references(references: References) -> list[list[str]]:
+    """Turn parallel reference texts into the list of references of every sentence.
+
+    >>> grouped_references([["a", "b"], ["A", None]])
+    [['a', 'A'], ['b']]
+    """
+    if isinstance(references, str) or not references or isinstance(references[0], str):
+        raise TypeError("references is a list of reference texts, each a list of lines")
+    counts = {len(text) for text in references}
+    if len(counts) > 1:
+        raise CamberError(f"reference texts of {' and '.join(map(str, sorted(counts)))} lines; expected equal numbers")
+    groups = [[line for line in lines if line is not None] for lines in zip(*references, strict=True)]
+    for number, group in enumerate(groups, 1):
+        if not group:
+            raise CamberError(f"sentence {number} has no reference")
+    return groups
+
+
+def owners(hypotheses: int, references: int, sentences: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+    """Return the sentence of every hypothesis, int64[hypotheses], checked."""
+    if sentences is None:
+        if hypotheses != references:
+            raise CamberError(f"{hypotheses:,} hypotheses but {references:,} references; expected one for each")
+        return np.arange(hypotheses)
+    found = np.asarray(sentences, np.int64)
+    if found.shape != (hypotheses,):
+        raise CamberError(f"{found.size:,} sentence numbers for {hypotheses:,} hypotheses")
+    if len(found) and not (found.min() >= 0 and found.max() < references):
+        raise CamberError(f"a hypothesis of sentence {found.max()}, but there are only {references:,} references")
+    return found
+
+
+def statistics_of_sacrebleu(
+    inner: Any, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None
+) -> list[list[float]]:
+    """Return the rows that a metric of sacreBLEU computes; references are prepared once per sentence."""
+    groups = grouped_references(references)
+    owner = owners(len(hypotheses), len(groups), sentences)
+    needed = dict.fromkeys(owner.tolist())
+    prepared = {
+        sentence: inner._extract_reference_info([inner._preprocess_segment(line) for line in groups[sentence]])
+        for sentence in needed
+    }
+    return [
+        inner._compute_segment_statistics(inner._preprocess_segment(line), prepared[sentence])
+        for line, sentence in zip(hypotheses, owner.tolist(), strict=True)
+    ]
+
+
+def signature_of_sacrebleu(inner: Any, references: int) -> str:
+    """Return the signature that sacreBLEU prints for this metric and number of references (-1: it varies)."""
+    inner.num_refs = references
+    return str(inner.get_signature())
+
+
+def make_metric(name: str, tokenize: str = "13a", lowercase: bool = False) -> Metric:
+    """Make a metric by its short name: bleu, sbp, chrf, ter.
+
+    `tokenize` concerns BLEU only; TER ignores case anyway, as sacreBLEU's does by default.
+    """
+    from camber.metrics.bleu import BLEU
+    from camber.metrics.chrf import ChrF
+    from camber.metrics.ter import TER
+
+    if name in ("bleu", "sbp"):
+        return BLEU(tokenize=tokenize, lowercase=lowercase, strict=name == "sbp")
+    if name == "chrf":
+        return ChrF(lowercase=lowercase)
+    if name == "ter":
+        return TER()
+    raise SettingsError(f"unknown metric {name!r}; known: {', '.join(NAMES)}")
