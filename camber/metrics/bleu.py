@@ -90,7 +90,8 @@ class BLEU(Metric):
         groups = grouped_references(references)
         owner = owners(len(hypotheses), len(groups), sentences)
         words = [self.words(line) for group in groups for line in group]
-        vocabulary = Vocabulary(list(dict.fromkeys(word for line in words for word in line)))
+        # with the empty word, which never occurs, because references without any word must have a vocabulary too
+        vocabulary = Vocabulary(["", *dict.fromkeys(word for line in words for word in line)])
         offsets = np.zeros(len(groups) + 1, np.int64)
         np.cumsum([len(group) for group in groups], out=offsets[1:])
         return self.statistics_of_ids(

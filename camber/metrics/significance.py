@@ -62,7 +62,7 @@ def paired_bootstrap(
 ) -> Bootstrap:
     """Compare two systems by bootstrap resampling (Koehn 2004), statistics [sentences, columns] each.
 
-    The p-value is sacreBLEU's: how often the difference, centred on its mean, exceeds the one found.
+    The p-value is sacreBLEU's: how often the difference, centred on its mean, reaches the one found.
     """
     scores = resampled_scores(metric, [baseline, system], samples, seed)
     real = abs(float(metric.score(system.sum(0))) - float(metric.score(baseline.sum(0))))
@@ -105,10 +105,9 @@ def paired_randomisation(
 
 
 def _p_value(spreads: npt.NDArray[np.float64], real: float) -> float:
-    # one is added above and below, so that p is never 0 and never too small (Clark et al. 2011). A spread that equals
-    # the real one up to rounding is not larger: systems that do not differ would otherwise look different at random.
-    larger = int(np.sum(spreads > real + 1e-9))
-    return (larger + 1) / (len(spreads) + 1)
+    # The found outcome counts as one of the trials, so that p is never 0. A spread equal to the real one, up to
+    # rounding, counts against the difference: a system has p = 1 beside itself (in sacreBLEU it has the smallest p).
+    return (int(np.sum(spreads >= real - 1e-9)) + 1) / (len(spreads) + 1)
 
 
 def _checked(tables: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:

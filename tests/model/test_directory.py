@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import camber.model.directory as directory
@@ -248,6 +248,7 @@ scalars = st.one_of(
 @given(
     st.recursive(st.dictionaries(texts, scalars), lambda inner: st.dictionaries(texts, inner | scalars), max_leaves=9)
 )
+@settings(deadline=None)
 def test_toml_comes_back_as_it_was(table):
     text = write_toml(table)
     assert tomllib.loads(text) == table

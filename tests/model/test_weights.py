@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from camber.errors import CamberError, InputError
@@ -15,6 +15,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(st.dictionaries(words, numbers), st.sampled_from(["", "log", "bins"]), st.text("abc:|.1 ", max_size=9))
+@settings(deadline=None)
 def test_weights_come_back_exactly(tmp_path_factory, values, bend, signature):
     path = tmp_path_factory.mktemp("w") / "weights.tsv"
     bends = dict.fromkeys(list(values)[::2], bend)
