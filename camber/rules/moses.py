@@ -1,16 +1,15 @@
-"""Moses' phrase and reordering tables: reading them into a rule store, and writing them.
+"""Reading Moses' phrase and reordering tables into a rule store.
 
 Phrase table:      source ||| target ||| p(s|t) lex(s|t) p(t|s) lex(t|s) ||| 0-0 1-1 ||| c(t) c(s) c(s,t) ||| |||
 Reordering table:  source ||| target ||| monotone swap discontinuous (backward) monotone swap discontinuous (forward)
 
-Alignments and counts may be missing when a table is read; further fields are passed over.
+Alignments and counts may be missing; further fields are passed over.
 """
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +19,6 @@ from camber.corpus.reading import decode_lines, read_bytes, words
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import InputError
 from camber.rules.store import REORDERING_NAMES, SCORE_NAMES, RuleStore, offsets_from, take_ragged
-
-PHRASE_TABLE = "phrase-table.gz"
-REORDERING_TABLE = "reordering-table.wbe-msd-bidirectional-fe.gz"
 
 _SEPARATOR = " ||| "
 _SCORES = " ".join(SCORE_NAMES)
@@ -226,76 +222,3 @@ def _read_reordering(
             remedy="give the reordering table that was made with this phrase table",
         )
     return values[order][at]
-
-
-def write_moses(store: RuleStore, folder: str | Path) -> list[Path]:
-    """Write the store's phrase table, and its reordering table if it has one, into a folder; return their paths.
-
-    Lines stand in byte order, as Moses sorts them. A ``|`` in a word becomes ``&#124;``, which Moses' tokeniser does too.
-    """
-    folder = Path(folder)
-    sizes = np.diff(store.rule_offsets)
-    sources = _texts(store.source_vocabulary, store.source_ids, store.source_offsets)
-    targets = _texts(store.target_vocabulary, store.target_ids, store.target_offsets)
-    # the separator takes part in the comparison: "a b" may come before or after "a |||"
-    source_rank, target_rank = np.repeat(_byte_rank(sources), sizes), _byte_rank(targets)
-    order = np.lexsort((target_rank, source_rank))
-    phrase = np.repeat(np.arange(store.phrases), sizes)[order]
-    heads = [f"{sources[p]} ||| {targets[r]} ||| " for p, r in zip(phrase.tolist(), order.tolist(), strict=True)]
-    del sources, targets
-
-    columns = [_formatted(store.scores[order]), _link_texts(store, order)]
-    if store.counts.any():
-        counts = np.column_stack((store.counts[order, 0], store.source_counts[phrase], store.counts[order, 1]))
-        columns.append(_joined(list(map(str, counts.ravel().tolist())), 3))
-    lines = (
-        f"{head}{fields} ||| |||\n"
-        for head, fields in zip(heads, map(" ||| ".join, zip(*columns, strict=True)), strict=True)
-    )
-    paths = [folder / PHRASE_TABLE]
-    _write_packed(paths[0], lines)
-    if store.has_reordering:
-        paths.append(folder / REORDERING_TABLE)
-        _write_packed(paths[1], (f"{a}{b}\n" for a, b in zip(heads, _formatted(store.reordering[order]), strict=True)))
-    return paths
-
-
-def _texts(vocabulary: Vocabulary, ids: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> list[str]:
-    """Return the text of every phrase."""
-    known = [word.replace("|", "&#124;") for word in vocabulary.words]
-    flat = [known[index] for index in ids.tolist()]
-    bounds = offsets.tolist()
-    return [" ".join(flat[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
-
-
-def _byte_rank(texts: list[str]) -> npt.NDArray[np.int64]:
-    """Return the place of every text among the distinct ones in byte order, each followed by the separator."""
-    # UTF-8 keeps the order of code points, so that comparing strings compares their bytes
-    ranks = {text: rank for rank, text in enumerate(sorted({text + _SEPARATOR for text in texts}))}
-    return np.fromiter((ranks[text + _SEPARATOR] for text in texts), np.int64, len(texts))
-
-
-def _formatted(values: npt.NDArray[np.float32]) -> list[str]:
-    """Write every row of numbers with six digits, as C++ streams do."""
-    distinct, back = np.unique(values, return_inverse=True)
-    texts = [f"{value:g}" for value in distinct.tolist()]
-    return _joined([texts[at] for at in back.ravel().tolist()], values.shape[1])
-
-
-def _joined(pieces: list[str], columns: int) -> list[str]:
-    return list(map(" ".join, zip(*[iter(pieces)] * columns, strict=True)))
-
-
-def _link_texts(store: RuleStore, order: npt.NDArray[np.int64]) -> list[str]:
-    links, offsets = take_ragged(store.links, store.link_offsets, order)
-    texts = [f"{s}-{t}" for s in range(256) for t in range(256)] if len(links) else []
-    flat = [texts[code] for code in (links[:, 0].astype(np.int64) * 256 + links[:, 1]).tolist()]
-    bounds = offsets.tolist()
-    return [" ".join(flat[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
-
-
-def _write_packed(path: Path, lines: Iterator[str]) -> None:
-    """Write a gzip file, quickly rather than small, without a time stamp: the same rules give the same bytes."""
-    with open(path, "wb") as raw, gzip.GzipFile("", "wb", 1, raw, mtime=0) as packed:
-        while block := "".join(islice(lines, 20000)):
-            packed.write(block.encode())

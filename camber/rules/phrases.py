@@ -1,8 +1,8 @@
 """Phrase pairs that agree with a word alignment, and how they lie beside their neighbours.
 
-A pair of spans agrees with the links of a sentence pair if at least one link lies inside, and none leaves one span without
-leaving the other (Och & Ney 2004; Koehn, Och & Marcu 2003). Unaligned words at the edges may belong to a phrase or not:
-all variants up to the length limit are taken.
+A pair of spans agrees with the links of a sentence pair if at least one link lies inside, and none has one end inside
+and the other outside (Och & Ney 2004; Koehn, Och & Marcu 2003). Unaligned words at the edges may belong to a phrase or
+not: all variants up to the length limit are taken.
 """
 
 from __future__ import annotations
@@ -128,10 +128,10 @@ def _linked(links, starts, words, others, i, j):
         return i < 0 and j < 0
     if i >= words or j >= others:
         return i >= words and j >= others
+    found = False
     for at in range(starts[i], starts[i + 1]):
-        if links[at, 1] == j:
-            return True
-    return False
+        found = found or links[at, 1] == j
+    return found
 
 
 @kernel

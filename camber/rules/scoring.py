@@ -129,7 +129,7 @@ def _targets(patterns, row, s, longest, per_word):
 
 @kernel
 def _comes_later(patterns, a, b, inverse, longest, per_word):
-    """Say whether alignment a sorts after b as Moses sorts them: place by place, each a rising list of linked places."""
+    """Say whether alignment a sorts after b as Moses sorts them: place by place, each a list of linked places."""
     for place in range(longest):
         if inverse:
             left = _targets(patterns, a, place, longest, per_word)

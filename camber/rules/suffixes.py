@@ -1,8 +1,8 @@
 """Sorted suffixes: every n-gram of a text gets a number, without storing n-grams and without hashing.
 
-All positions of the text are sorted by the words that follow, up to the end of their sentence. The positions where an n-gram
-occurs then stand side by side, and the place of the first of them, together with n, names the n-gram. Names compare like
-the id sequences themselves, a prefix before its extensions.
+All positions of the text are sorted by the words that follow, up to the end of their sentence. The positions where an
+n-gram occurs then stand side by side, and the place of the first of them, together with n, names the n-gram. Names
+compare like the id sequences themselves, a prefix before its extensions.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from camber.corpus.reading import read_parallel, words
 from camber.errors import InputError
 from camber.progress import log, stage
 from camber.rules.extraction import RuleSettings, extract
-from camber.rules.moses import write_moses
+from camber.rules.moses_writing import write_moses
 from camber.rules.store import RuleStore
 
 
