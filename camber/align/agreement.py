@@ -32,7 +32,7 @@ class Agreement:
     lexical: npt.NDArray[np.void]  # hmm.LEXICAL[entries] of a link index
     null_target: Floats  # [target words] p(t|NULL)
     null_source: Floats  # [source words] p(s|NULL)
-    jumps: Floats  # [2 directions, plain and reversed, 2 * longest + 3]: weight of a jump, 0 in the middle
+    jumps: Floats  # [2 directions, plain and reversed, width]: weight of a jump, 0 in the middle
     p_null: float
 
 
@@ -50,19 +50,19 @@ class Trainer:
             lexical,
             np.full(target_words, 1 / target_words, np.float32),
             np.full(source_words, 1 / source_words, np.float32),
-            np.empty((2, 2, 2 * self._longest + 3), np.float32),
+            np.empty((2, 2, hmm.jump_width(self._longest)), np.float32),
             p_null,
         )
-        distance = np.arange(-self._longest - 1, self._longest + 2)
+        distance = np.arange(self.model.jumps.shape[2]) - self.model.jumps.shape[2] // 2
         self._set_jumps(0, np.exp(-np.abs(distance - 1) / 2))
         self._set_jumps(1, np.exp(-np.abs(distance - 1) / 2))
-        self._posterior = np.empty((2, len(index)), np.float32)
+        self._posterior = np.empty(len(index), np.float32)
         self._ranges = _even_ranges(source.lengths * target.lengths * (source.lengths + target.lengths + 8))
 
     def train(self, mixture_passes: int, chain_passes: int) -> None:
         """Run passes of model 1, then of the HMM."""
         for chain in [False] * mixture_passes + [True] * chain_passes:
-            jump_counts = self._expect(chain, combine=True)
+            jump_counts = self._expect(chain)
             self._maximise()
             if chain:
                 for direction in range(2):
@@ -73,7 +73,7 @@ class Trainer:
 
         The best link has the largest mean posterior √(p_forward · p_backward); below `threshold` the word has none.
         """
-        self._expect(True, combine=True)
+        self._expect(True)
         source, target = self.bitext.source, self.bitext.target
         forward, backward = np.full(len(target.ids), -1, np.int32), np.full(len(source.ids), -1, np.int32)
         best = np.empty(self._longest, np.float32)
@@ -81,7 +81,7 @@ class Trainer:
             source.offsets,
             target.offsets,
             self.index.offsets,
-            self._posterior[0],
+            self._posterior,
             threshold**2,
             best,
             forward,
@@ -89,14 +89,13 @@ class Trainer:
         )
         return _one_per_word(forward, target.offsets, False), _one_per_word(backward, source.offsets, True)
 
-    def _expect(self, chain: bool, combine: bool) -> npt.NDArray[np.float64]:
+    def _expect(self, chain: bool) -> npt.NDArray[np.float64]:
         """Fill the posteriors, return the expected jumps, float64[2, jumps]."""
         source, target, index, model = self.bitext.source, self.bitext.target, self.index, self.model
         width = model.jumps.shape[2]
 
         def run(pairs: range) -> npt.NDArray[np.float64]:
-            lengths = source.lengths[pairs.start : pairs.stop] * target.lengths[pairs.start : pairs.stop]
-            work = np.zeros((8, max(int(lengths.max(initial=0)), 2 * self._longest, width)), np.float32)
+            work = hmm.workspace(source.longest, target.longest)
             jump_counts = np.zeros((2, width), np.float64)
             hmm.expect(
                 pairs.start,
@@ -112,12 +111,10 @@ class Trainer:
                 model.null_source,
                 model.jumps,
                 np.float32(model.p_null),
-                hmm.CHAIN if chain else hmm.MIXTURE,
-                combine,
+                chain,
                 work,
                 jump_counts,
-                self._posterior[0],
-                self._posterior[1],
+                self._posterior,
             )
             return jump_counts
 
@@ -135,7 +132,7 @@ class Trainer:
         source_totals, target_totals = np.zeros_like(source_free), np.zeros_like(target_free)
         hmm.maximise(
             self.index.entries,
-            self._posterior[0],
+            self._posterior,
             self.index.entry_offsets,
             self.index.entry_targets,
             self.alpha,

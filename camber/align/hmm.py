@@ -10,14 +10,12 @@ nothing depends on how the corpus was cut.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from camber.kernel import kernel
 
 #: Lexical parameters of one entry of the link index: p(target word | source word) and p(source word | target word).
 LEXICAL = np.dtype([("forward", np.float32), ("backward", np.float32)])
-
-#: How a pass uses the model.
-MIXTURE, CHAIN = 0, 1  # IBM model 1; HMM
 
 
 @kernel
@@ -35,181 +33,186 @@ def expect(
     null_source,
     jumps,
     p_null,
-    model,
-    combine,
+    chain,
     work,
     jump_counts,
-    forward_links,
-    backward_links,
+    posterior,
 ):
-    """Compute the posterior of the links of pairs `first` to `last`.
+    """Compute posterior[links] of pairs `first` to `last`: the product of both directions' posteriors.
 
-    lexical[entries] LEXICAL; null_target[target words] p(t|NULL); jumps[2, 2, width] jump weights of both directions,
-    second as they are and reversed, distance 0 in the middle; work[8, most links of a pair]; jump_counts[2, width]
-    are added to. Without `combine` forward_links[links] and backward_links[links] get the posteriors of either direction;
-    with it forward_links gets their product (agreement: Liang, Taskar & Klein 2006).
+    lexical[entries] LEXICAL; null_target[target words] p(t|NULL); jumps[2, 2, width] are the jump weights of both
+    directions, second as they are and reversed, distance 0 in the middle; without `chain` they are not used. `work`
+    comes from :func:`workspace`; jump_counts[2, width] are added to.
     """
-    forward, backward, alpha, nulls, row = work[0], work[1], work[2], work[3], work[4]
+    forward, backward, nulls = work[0], work[1], work[2]
     for s in range(first, last):
-        sources = source_offsets[s + 1] - source_offsets[s]
-        targets = target_offsets[s + 1] - target_offsets[s]
+        source, target, base = source_offsets[s], target_offsets[s], link_offsets[s]
+        sources, targets = source_offsets[s + 1] - source, target_offsets[s + 1] - target
         if sources == 0 or targets == 0:
             continue
-        base = link_offsets[s]
+        # rows are padded to a whole number of vectors, with zeros, so that the loops over states have no ragged end
+        source_row, target_row = (sources + 7) // 8 * 8, (targets + 7) // 8 * 8
+        forward[: targets * source_row] = 0
+        backward[: sources * target_row] = 0
         for i in range(sources):
+            row, here = backward[i * target_row :], entries[base + i * targets :]
             for j in range(targets):
-                entry = entries[base + i * targets + j]
-                forward[j * sources + i] = lexical[entry]["forward"]
-                backward[i * targets + j] = lexical[entry]["backward"]
+                entry = here[j]
+                forward[j * source_row + i] = lexical[entry]["forward"]
+                row[j] = lexical[entry]["backward"]
         for j in range(targets):
-            nulls[j] = null_target[target_ids[target_offsets[s] + j]]
-        if model == CHAIN:
-            _chain(
-                targets,
-                sources,
-                forward,
-                nulls,
-                jumps[0],
-                p_null,
-                alpha,
-                row,
-                work[5],
-                work[6],
-                work[7],
-                jump_counts[0],
-            )
-        else:
-            _mixture(targets, sources, forward, nulls, p_null)
+            nulls[j] = null_target[target_ids[target + j]] * p_null
+        _observe(targets, sources, source_row, forward, p_null, jumps[0], chain, work, jump_counts[0])
         for i in range(sources):
-            nulls[i] = null_source[source_ids[source_offsets[s] + i]]
-        if model == CHAIN:
-            _chain(
-                sources,
-                targets,
-                backward,
-                nulls,
-                jumps[1],
-                p_null,
-                alpha,
-                row,
-                work[5],
-                work[6],
-                work[7],
-                jump_counts[1],
-            )
-        else:
-            _mixture(sources, targets, backward, nulls, p_null)
+            nulls[i] = null_source[source_ids[source + i]] * p_null
+        _observe(sources, targets, target_row, backward, p_null, jumps[1], chain, work, jump_counts[1])
         for i in range(sources):
+            row, here = backward[i * target_row :], posterior[base + i * targets :]
             for j in range(targets):
-                link = base + i * targets + j
-                if combine:
-                    forward_links[link] = forward[j * sources + i] * backward[i * targets + j]
-                else:
-                    forward_links[link] = forward[j * sources + i]
-                    backward_links[link] = backward[i * targets + j]
+                here[j] = row[j] * forward[j * source_row + i]
 
 
 @kernel
-def _mixture(observations, states, emission, nulls, p_null):
-    """Turn emission[observations, states] into posteriors in place, every state being equally likely (IBM model 1)."""
+def _observe(observations, states, row, emission, p_null, jumps, chain, work, jump_counts):
+    """Turn emission[observations, row] into posteriors in place, by the chain or by the mixture."""
+    if chain:
+        _chain(observations, states, row, emission, p_null, jumps, work, jump_counts)
+    else:
+        _mixture(observations, states, row, emission, p_null, work[2])
+
+
+@kernel
+def _mixture(observations, states, row, emission, p_null, nulls):
+    """Turn emissions into posteriors when every state is equally likely (IBM model 1)."""
     share = (np.float32(1) - p_null) / np.float32(states)
     for j in range(observations):
-        at = j * states
-        total = nulls[j] * p_null
-        for i in range(states):
-            total += emission[at + i] * share
-        scale = share / total
-        for i in range(states):
-            emission[at + i] *= scale
+        here = emission[j * row : j * row + row]
+        scale = share / (nulls[j] + share * _sum(here))
+        for i in range(row):
+            here[i] *= scale
 
 
 @kernel
-def _chain(observations, states, emission, nulls, jumps, p_null, alpha, stay, after, back, local, jump_counts):
-    """Turn emission[observations, states] into posteriors in place by the forward-backward recursions.
+def _chain(observations, states, row, emission, p_null, jumps, work, jump_counts):
+    """Turn emissions into posteriors by the forward-backward recursions.
 
-    alpha[observations, states] holds P(o_1..o_j, last real state i) / P(o_1..o_j): whether o_j itself comes from that
-    state or from NULL does not matter for what follows. stay[observations] is the scale of a step.
+    alpha[observations, row] is P(o_1..o_j, last real state i) / P(o_1..o_j): whether o_j itself comes from that state
+    or from NULL does not matter for what follows.
     """
-    width = jumps.shape[1]
-    middle = width // 2
+    nulls, alpha, scales, leave = work[2], work[3], work[4], work[5]
+    reach, weight, beta, counts = work[6], work[7], work[8], work[9]
+    ahead = work[10][4:]  # with room for three zeros on its left
+    middle = jumps.shape[1] // 2
     plain, mirrored = jumps[0], jumps[1]
     keep = np.float32(1) - p_null
-    # 1 / Z(i'): jumps from i' must land inside the sentence; back[0:states] holds it, back[states:2*states] is scratch
+    # 1 / Z(k): a jump from k must land inside the sentence
+    window = plain[middle : middle + states]
+    total = np.float32(0)
     for i in range(states):
-        total = np.float32(0)
-        for k in range(states):
-            total += plain[middle + k - i]
-        back[i] = keep / total
+        total += window[i]
+    for k in range(row):
+        leave[k] = 0
+    for k in range(states):
+        leave[k] = keep / total
+        total += plain[middle - k - 1] - plain[middle + states - 1 - k]
+
     # the first word: a jump from the place before the sentence
     total = np.float32(0)
     for i in range(states):
         total += plain[middle + i + 1]
-    start = np.float32(1) / total
-    for i in range(states):
-        after[i] = plain[middle + i + 1] * start
-    for j in range(observations):
-        at = j * states
-        null = nulls[j] * p_null
-        total = np.float32(0)
-        if j == 0:
-            for i in range(states):
-                value = after[i] * (keep * emission[i] + null)
-                alpha[i] = value
-                total += value
-        else:
-            before = at - states
-            for i in range(states):
-                after[i] = np.float32(0)
-            for k in range(states):
-                weight = alpha[before + k] * back[k]
-                shift = middle - k
-                for i in range(states):
-                    after[i] += weight * plain[shift + i]
-            for i in range(states):
-                value = after[i] * emission[at + i] + alpha[before + i] * null
-                alpha[at + i] = value
-                total += value
-        scale = np.float32(1) / total
-        stay[j] = scale
-        for i in range(states):
-            alpha[at + i] *= scale
-    # after[i] is β_j(i) from here on, scaled so that Σ_i α β = 1; emission becomes the posterior row by row
-    here = back[states:]
-    for i in range(states):
-        after[i] = np.float32(1)
+    for i in range(row):
+        alpha[i] = plain[middle + i + 1] / total * (keep * emission[i] + nulls[0])
+    for i in range(states, row):
+        alpha[i] = 0
+    scales[0] = np.float32(1) / _sum(alpha[:row])
+    for i in range(row):
+        alpha[i] *= scales[0]
+    for j in range(1, observations):
+        before, after, here = alpha[(j - 1) * row :], alpha[j * row : j * row + row], emission[j * row :]
+        for k in range(row):
+            weight[k] = before[k] * leave[k]
+        _jump(row, weight, plain, middle, reach)
+        null = nulls[j]
+        for i in range(row):
+            after[i] = reach[i] * here[i] + before[i] * null
+        scale = np.float32(1) / _sum(after)
+        scales[j] = scale
+        for i in range(row):
+            after[i] *= scale
+
+    # β is scaled so that Σ_i α_j(i) β_j(i) = 1
+    for i in range(row):
+        beta[i] = 1
+    for i in range(row, row + 4):
+        ahead[i] = 0
     for j in range(observations - 1, 0, -1):
-        at, before = j * states, (j - 1) * states
-        scale = stay[j]
-        null = nulls[j] * p_null * scale
-        # probability that o_j came from NULL while the last state is i: α_{j-1}(i) · null · β_j(i)
-        for i in range(states):
-            here[i] = emission[at + i] * after[i] * scale
-            gone = alpha[before + i] * null * after[i]
-            emission[at + i] = max(alpha[at + i] * after[i] - gone, np.float32(0))
-            after[i] *= null
-        # jumps: Σ α_{j-1}(k) / Z(k) · e β; the factor p(d) is the same for all and is multiplied in at the end
-        for k in range(states):
-            weight = alpha[before + k] * back[k]
-            shift = middle - k
-            for i in range(states):
-                local[shift + i] += weight * here[i]
-        # β_{j-1}(k) = null · β_j(k) + 1/Z(k) Σ_i p(i - k) e β
-        for k in range(states):
-            alpha[at + k] = np.float32(0)
-        for i in range(states):
-            weight = here[i]
-            shift = middle - i
-            for k in range(states):
-                alpha[at + k] += weight * mirrored[shift + k]
-        for k in range(states):
-            after[k] += alpha[at + k] * back[k]
-    null = nulls[0] * p_null
-    for i in range(states):
+        before, after, here = alpha[(j - 1) * row :], alpha[j * row :], emission[j * row : j * row + row]
+        scale, null = scales[j], nulls[j] * scales[j]
+        for i in range(row):
+            ahead[i] = here[i] * beta[i] * scale
+            # what is left of α β when the share of NULL, α_{j-1}(i) · null · β_j(i), is taken away
+            here[i] = max((after[i] - before[i] * null) * beta[i], np.float32(0))
+            beta[i] *= null
+            weight[i] = before[i] * leave[i]
+        _count_jumps(row, weight, work[10], counts, middle)
+        _jump(row, ahead, mirrored, middle, reach)
+        # β_{j-1}(k) = null · β_j(k) + 1/Z(k) Σ_i p(i - k) e_j(i) β_j(i)
+        for k in range(row):
+            beta[k] += reach[k] * leave[k]
+    for i in range(row):
         real = keep * emission[i]
-        emission[i] = alpha[i] * after[i] * real / (real + null)
-    for d in range(middle - states, middle + states + 1):
-        jump_counts[d] += local[d] * plain[d]
-        local[d] = np.float32(0)
+        emission[i] = alpha[i] * beta[i] * real / (real + nulls[0])
+    for d in range(middle - row, middle + row):
+        jump_counts[d] += counts[d] * plain[d]
+        counts[d] = 0
+
+
+@kernel
+def _sum(values):
+    """Add up a whole number of vectors in four lanes."""
+    a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+    for i in range(0, len(values), 4):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+    return (a + b) + (c + d)
+
+
+@kernel
+def _jump(row, weight, jumps, middle, reach):
+    """Set reach[i] = Σ_k weight[k] · jumps[middle + i - k]; four k at a time: loads and stores cost the most."""
+    for i in range(row):
+        reach[i] = 0
+    for k in range(0, row, 4):
+        w0, w1, w2, w3 = weight[k], weight[k + 1], weight[k + 2], weight[k + 3]
+        window = jumps[middle - k - 3 : middle - k + row]
+        for i in range(row):
+            reach[i] += (w0 * window[i + 3] + w1 * window[i + 2]) + (w2 * window[i + 1] + w3 * window[i])
+
+
+@kernel
+def _count_jumps(row, weight, ahead, counts, middle):
+    """Add weight[k] · ahead[i] to counts[middle + i - k]; ahead begins and ends with four zeros.
+
+    The factor p(d) of a jump is the same for all of them and is multiplied in at the end of the sentence.
+    """
+    for k in range(0, row, 4):
+        w0, w1, w2, w3 = weight[k], weight[k + 1], weight[k + 2], weight[k + 3]
+        window = counts[middle - k - 3 : middle - k + row]
+        for d in range(row + 3):
+            window[d] += (w0 * ahead[d + 1] + w1 * ahead[d + 2]) + (w2 * ahead[d + 3] + w3 * ahead[d + 4])
+
+
+def jump_width(longest: int) -> int:
+    """Return how many jump weights there are for sentences of up to `longest` words, with margins for whole vectors."""
+    return 2 * (longest + 16) + 1
+
+
+def workspace(longest_source: int, longest_target: int) -> npt.NDArray[np.float32]:
+    """Make the scratch arrays of :func:`expect` for pairs of up to these lengths."""
+    rows = (longest_source + 8) * (longest_target + 8)
+    return np.zeros((11, max(rows, jump_width(max(longest_source, longest_target)))), np.float32)
 
 
 @kernel
