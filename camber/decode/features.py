@@ -5,16 +5,10 @@ Every feature is a sum over parts. Probabilities enter as natural logarithms; co
 
 from __future__ import annotations
 
-from camber.rules.store import SCORE_NAMES
+from camber.rules.store import REORDERING_NAMES, SCORE_NAMES
 
-REORDERING_NAMES = (
-    "reorder_back_monotone",
-    "reorder_back_swap",
-    "reorder_back_discontinuous",
-    "reorder_next_monotone",
-    "reorder_next_swap",
-    "reorder_next_discontinuous",
-)
+#: Lexicalised reordering: `backward` relative to the phrase before, `forward` to the phrase after.
+ORIENTATION_NAMES = tuple(f"reorder_{name}" for name in REORDERING_NAMES)
 OTHER_NAMES = ("distortion", "word_penalty", "phrase_penalty", "unknown")
 
 #: column of each group in a part's feature vector; language models follow at LM
@@ -29,13 +23,13 @@ def feature_names(language_models: int) -> tuple[str, ...]:
     ('unknown', 'lm')
     """
     lms = ("lm", *(f"lm{k}" for k in range(2, language_models + 1)))[:language_models]
-    return (*SCORE_NAMES, *REORDERING_NAMES, *OTHER_NAMES, *lms)
+    return (*SCORE_NAMES, *ORIENTATION_NAMES, *OTHER_NAMES, *lms)
 
 
 def untuned_weights(language_models: int) -> dict[str, float]:
     """Return sensible weights for a system that was not tuned: every group of features gets a similar say."""
     weights = dict.fromkeys(SCORE_NAMES, 0.2)
-    weights |= dict.fromkeys(REORDERING_NAMES, 0.3)
+    weights |= dict.fromkeys(ORIENTATION_NAMES, 0.3)
     weights |= {"distortion": 0.3, "word_penalty": -1.0, "phrase_penalty": 0.2, "unknown": -100.0}
     weights |= dict.fromkeys(feature_names(language_models)[LM:], 0.5 / max(1, language_models))
     return weights

@@ -1,9 +1,9 @@
 """The k best derivations of a searched sentence, best first, and the features of their parts.
 
-The search leaves, for every state, a chain of all hypotheses that reached it. A derivation is read from its end: at each
-step any hypothesis of the chain may be taken, and since the chain's members have the same future, the score of the best
-completion to the left is known exactly. So a queue ordered by that score yields derivations in order (A* with a perfect
-heuristic), without looking at more of them than needed.
+The search leaves, for every state, a chain of all hypotheses that reached it. A derivation is read from its end: at
+each step any hypothesis of the chain may be taken, and since the chain's members have the same future, the score of the
+best completion to the left is known exactly. So a queue ordered by that score yields derivations in order (A* with a
+perfect heuristic), without looking at more of them than needed.
 """
 
 from __future__ import annotations
@@ -27,154 +27,126 @@ ITEM = np.dtype(
     ]
 )
 
-ITEMS_FULL = -1
+
+@kernel
+def k_best(hyps, best, count, distinct, tries, options, room, found, at, part):
+    """Read out up to `count` derivations; return how many, or -1 when there are too few items.
+
+    Their scores go to found.score[at:], their parts are numbered from `part` on in found.part_first[at:], and the
+    hypotheses of all parts go to room.path. At most `tries` derivations are looked at for distinct texts.
+    """
+    items, path = room.items, room.path
+    size = 0
+    used = 0
+    total = 0
+    tried = 0
+    length = 0
+    found.part_first[at] = part
+    # the last part may be any complete hypothesis
+    item = np.int64(-1)
+    suffix = 0.0
+    back = best
+    while True:
+        while back >= 0:
+            if used >= len(items):
+                return -1
+            items[used]["suffix"] = suffix
+            items[used]["hypothesis"] = back
+            items[used]["next"] = item
+            size = push(room.heap_scores, room.heap_items, size, hyps[back]["score"] + suffix, used)
+            used += 1
+            back = np.int64(hyps[back]["alt"]) if count > 1 else np.int64(-1)
+        if size == 0 or total == count or tried == tries:
+            return total
+        score, item, size = pop(room.heap_scores, room.heap_items, size)
+        h = items[item]["hypothesis"]
+        if hyps[h]["back"] > 0:
+            back = np.int64(hyps[h]["back"])
+            suffix = items[item]["suffix"] + hyps[h]["score"] - hyps[back]["score"]
+            continue
+        # this derivation is complete
+        tried += 1
+        if distinct and _seen(hyps, item, options, room, total):
+            continue
+        walk = item
+        while walk >= 0:
+            path[length] = items[walk]["hypothesis"]
+            length += 1
+            walk = items[walk]["next"]
+        found.score[at + total] = score
+        total += 1
+        found.part_first[at + total] = part + length
 
 
 @kernel
-def k_best(
-    hyps,
-    best,
-    count,
-    distinct,
-    option_word_first,
-    option_target,  # int64[words]: target word, or -1 - u for unknown word u
-    items,
-    heap_scores,
-    heap_items,
-    seen,  # int64[hypotheses, 2]: two hashes of every text so far
-    tries,  # at most so many derivations are looked at
-    path_first,  # out: int64[count + 1], parts of each derivation
-    path,  # out: int32[...], hypotheses
-    scores,  # out: float64[count]
-    base,  # where this sentence's output starts in path_first, scores
-    part,  # where it starts in path
-):
-    """Write up to `count` derivations; return how many, and the new end of `path` (-1: too few items)."""
-    size = 0
-    used = 0
-    h = best
-    while h >= 0:
-        if used >= len(items):
-            return 0, ITEMS_FULL
-        items[used]["suffix"] = 0.0
-        items[used]["hypothesis"] = h
-        items[used]["next"] = -1
-        size = push(heap_scores, heap_items, size, hyps[h]["score"], used)
-        used += 1
-        h = hyps[h]["alt"] if count > 1 else -1
-    found = 0
-    tried = 0
-    path_first[base] = part
-    while size > 0 and found < count and tried < tries:
-        score, item, size = pop(heap_scores, heap_items, size)
-        h = items[item]["hypothesis"]
-        back = hyps[h]["back"]
-        if back > 0:
-            suffix = items[item]["suffix"] + hyps[h]["score"] - hyps[back]["score"]
-            while back >= 0:
-                if used >= len(items):
-                    return 0, ITEMS_FULL
-                items[used]["suffix"] = suffix
-                items[used]["hypothesis"] = back
-                items[used]["next"] = item
-                size = push(heap_scores, heap_items, size, hyps[back]["score"] + suffix, used)
-                used += 1
-                back = hyps[back]["alt"] if count > 1 else -1
-            continue
-        tried += 1
-        if distinct:
-            first, second = np.int64(1), np.int64(2)
-            walk = item
-            while walk >= 0:
-                option = hyps[items[walk]["hypothesis"]]["option"]
-                for t in range(option_word_first[option], option_word_first[option + 1]):
-                    first = mix(first ^ (option_target[t] & 0xFFFFFFFF))
-                    second = mix((second + 77) ^ (option_target[t] & 0xFFFFFFFF))
-                walk = items[walk]["next"]
-            known = False
-            for n in range(found):
-                if seen[n, 0] == first and seen[n, 1] == second:
-                    known = True
-                    break
-            if known:
-                continue
-            seen[found, 0] = first
-            seen[found, 1] = second
-        walk = item
-        while walk >= 0:
-            path[part] = items[walk]["hypothesis"]
-            part += 1
-            walk = items[walk]["next"]
-        scores[base + found] = score
-        found += 1
-        path_first[base + found] = part
-    return found, part
+def _seen(hyps, item, options, room, total):
+    """Say whether the text of a derivation is among the first `total`; if not, note it (126 bits of hash)."""
+    first, second = np.int64(1), np.int64(2)
+    walk = item
+    while walk >= 0:
+        option = hyps[room.items[walk]["hypothesis"]]["option"]
+        for t in range(options.word_first[option], options.word_first[option + 1]):
+            word = options.target[t] & 0xFFFFFFFF
+            first = mix(first ^ word)
+            second = mix((second >> 1) ^ (word << 20))
+        walk = room.items[walk]["next"]
+    for n in range(total):
+        if room.seen[n, 0] == first and room.seen[n, 1] == second:
+            return True
+    room.seen[total, 0] = first
+    room.seen[total, 1] = second
+    return False
 
 
 @kernel
 def part_features(
-    hyps,
-    path,
-    first,
-    last,
-    rule,
-    scores,  # float32[R, 4]
-    reordering,  # float32[R, 6 or 0]
-    option_word_first,
-    option_words,
-    nodes,
-    children,
-    begin_states,
-    end_words,
-    features,  # out: float64[parts, features]
-    out_rule,  # out
-    out_span,  # out: int32[parts, 2]
-    out_option,  # out
-    at,  # row of the first part in the outputs
+    hyps, path, part, derivation, options, rule_scores, rule_reordering, models, begin_states, end_words, found
 ):
-    """Write the unweighted features in context of the derivation path[first:last], a row for each part."""
+    """Write the unweighted features in context of one derivation, a row for each part.
+
+    path[0] is the hypothesis of part number `part`.
+    """
+    features = found.features
+    first, last = found.part_first[derivation], found.part_first[derivation + 1]
     previous_begin, previous_end, previous_rule = np.int64(-1), np.int64(0), np.int64(-1)
-    for n in range(first, last):
-        h = path[n]
-        row = at + n - first
-        option = np.int64(hyps[h]["option"])
-        begin, end = np.int64(hyps[h]["begin"]), np.int64(hyps[h]["end"])
-        r = rule[option]
-        out_rule[row] = r
-        out_option[row] = option
-        out_span[row, 0] = begin
-        out_span[row, 1] = end
+    for row in range(first, last):
+        h = hyps[path[row - part]]
+        option, begin, end = np.int64(h["option"]), np.int64(h["begin"]), np.int64(h["end"])
+        r = options.rule[option]
+        found.rule[row] = r
+        found.option[row] = option
+        found.span[row, 0] = begin
+        found.span[row, 1] = end
         for f in range(features.shape[1]):
             features[row, f] = 0.0
-        words = option_word_first[option + 1] - option_word_first[option]
         features[row, DISTORTION] = -abs(begin - previous_end)
-        features[row, WORD_PENALTY] = -words
+        features[row, WORD_PENALTY] = options.word_first[option] - options.word_first[option + 1]
         features[row, PHRASE_PENALTY] = 1.0
         if r < 0:
             features[row, UNKNOWN] = 1.0
         else:
             for f in range(4):
-                features[row, SCORES + f] = math.log(scores[r, f])
-        if reordering.shape[1] == 6:
+                features[row, SCORES + f] = math.log(rule_scores[r, f])
+        if rule_reordering.shape[1] == 6:
             orientation = DISCONTINUOUS
             if begin == previous_end:
                 orientation = MONOTONE
             elif end == previous_begin:
                 orientation = SWAP
             if r >= 0:
-                features[row, REORDERING + orientation] = math.log(reordering[r, orientation])
+                features[row, REORDERING + orientation] = math.log(rule_reordering[r, orientation])
             if previous_rule >= 0:
-                features[row, REORDERING + 3 + orientation] = math.log(reordering[previous_rule, 3 + orientation])
+                features[row, REORDERING + 3 + orientation] = math.log(rule_reordering[previous_rule, 3 + orientation])
         previous_begin, previous_end, previous_rule = begin, end, r
     for k in range(len(begin_states)):
         state = begin_states[k]
-        for n in range(first, last):
-            option = out_option[at + n - first]
+        for row in range(first, last):
+            option = found.option[row]
             total = 0.0
-            for t in range(option_word_first[option], option_word_first[option + 1]):
-                gain, state = step(nodes, children, state, option_words[k, t])
+            for t in range(options.word_first[option], options.word_first[option + 1]):
+                gain, state = step(models.nodes, models.children, state, options.words[k, t])
                 total += gain
-            if n == last - 1 and end_words[k] >= 0:
-                gain, state = step(nodes, children, state, end_words[k])
+            if row == last - 1 and end_words[k] >= 0:
+                gain, state = step(models.nodes, models.children, state, end_words[k])
                 total += gain
-            features[at + n - first, LM + k] = total
+            features[row, LM + k] = total

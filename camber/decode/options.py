@@ -7,13 +7,12 @@ scores, and the language model's view of the phrase from inside. The search then
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from camber.decode.features import LM, PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY
+from camber.decode.features import PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY
 from camber.decode.settings import DecodeSettings
 from camber.kernel import kernel
 from camber.lm.ngrams import step
@@ -23,20 +22,26 @@ I8 = npt.NDArray[np.int64]
 F8 = npt.NDArray[np.float64]
 
 
+class LanguageModels(NamedTuple):
+    """All language models of a decoder, laid into one pair of arrays."""
+
+    nodes: npt.NDArray[Any]
+    children: npt.NDArray[Any]
+    weights: F8  # [models]
+
+
 class Decoder(Protocol):
     """What options are made from: a decoder's rules, language models and weights."""
 
     store: RuleStore
     settings: DecodeSettings
     weights: F8
-    nodes: npt.NDArray[Any]
-    children: npt.NDArray[Any]
+    language_models: LanguageModels
     roots: I8
     lm_words: I8
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """Options of `phrases` source phrases; those of phrase `p` are rows ``first[p]:first[p + 1]``.
 
     Rows are sorted by falling `estimate`. `order[o]` sorts the rows of every phrase again with the reordering score of
@@ -210,17 +215,18 @@ def build_options(decoder: Decoder, phrases: I8, unknown_words: I8) -> Options:
     room = int(np.minimum(sizes, limit).sum()) + len(phrases) - len(known) + 1
     first = np.zeros(len(phrases) + 1, np.int64)
     rule, base, estimate = np.empty(room, np.int64), np.empty(room), np.empty(room)
-    roots, lm = decoder.roots, (decoder.nodes, decoder.children)
+    roots, models = decoder.roots, decoder.language_models
+    lm = models.nodes, models.children
     words = _select(
         phrases, limit, store.rule_offsets, store.target_ids, store.target_offsets, store.scores,
         weights[SCORES : SCORES + 4].copy(), weights[WORD_PENALTY], weights[PHRASE_PENALTY], weights[UNKNOWN],
-        *lm, roots, weights[LM:].copy(), decoder.lm_words, unknown_words, first, rule, base, estimate,
+        *lm, roots, models.weights, decoder.lm_words, unknown_words, first, rule, base, estimate,
     )  # fmt: skip
-    count, models = int(first[-1]), len(roots)
+    count, width = int(first[-1]), len(roots)
     reorder, order = np.empty((count, 6)), np.empty((3, count), np.int32)
     score, word_first = np.empty((3, count)), np.empty(count + 1, np.int64)
-    ids, target = np.empty((models, words), np.int32), np.empty(words, np.int64)
-    inner_state, inner_rest = np.empty((models, words), np.int32), np.empty((models, words))
+    ids, target = np.empty((width, words), np.int32), np.empty(words, np.int64)
+    inner_state, inner_rest = np.empty((width, words), np.int32), np.empty((width, words))
     _complete(
         phrases, first, rule, estimate, store.target_ids, store.target_offsets, store.reordering,
         weights[REORDERING : REORDERING + 6].copy(), *lm, roots, decoder.lm_words, unknown_words,

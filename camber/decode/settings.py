@@ -12,8 +12,6 @@ class DecodeSettings(Settings):
     """How wide the search is, and what it may do."""
 
     pop_limit: int = setting(400, "hypotheses taken from the queue for every stack", low=1)
-    stack_limit: int = setting(200, "hypotheses that a stack keeps after recombination", low=1)
-    beam: float = setting(1000.0, "drop hypotheses that score this much less than the best of their stack", low=0)
     distortion_limit: int = setting(6, "longest jump, in source words (-1: any)", low=-1)
     options: int = setting(20, "translation options for each source phrase", low=1)
     window: int = setting(150, "longer sentences are decoded in windows of this many words", low=10)

@@ -13,8 +13,11 @@ states. The loser stays as an alternative (`alt`) for the n-best list.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from camber.decode.coverage import cover, covered, is_free
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push
 from camber.kernel.table import mix
@@ -66,95 +69,189 @@ CELL = np.dtype(
     ]
 )
 
-#: what the kernel returns instead of a hypothesis when a work array was too small
-HYPOTHESES_FULL, COVERAGES_FULL, EDGES_FULL, CELLS_FULL, GROUPS_FULL = -1, -2, -3, -4, -5
+#: what the search returns instead of a hypothesis when a work array was too small
+COVERAGES_FULL, EDGES_FULL, CELLS_FULL = -1, -2, -3
 
 MONOTONE, SWAP, DISCONTINUOUS = 0, 1, 2
 
+Array = Any  # of the type that the comment says; a kernel's arguments are not annotated further
+
+
+class Room(NamedTuple):
+    """The arrays that the search of one sentence works in."""
+
+    hyps: Array  # HYPOTHESIS[hypotheses]
+    states: Array  # int64[hypotheses, models]
+    bits: Array  # uint64[coverages, words]
+    coverage_slots: Array  # int64, a power of two
+    gaps: Array  # int64[coverages]: first word that is not covered
+    cost: Array  # float64[coverages]: future cost of the gaps
+    groups: Array  # GROUP[groups]
+    stack_first: Array  # int64[length + 2]: groups of stack s are stack_first[s] .. stack_first[s + 1]
+    rows: Array  # int32[3, hypotheses]: hypotheses of every group, sorted for each orientation
+    row_score: Array  # float64[3, hypotheses]: their scores with the forward reordering score
+    edges: Array  # EDGE[edges]
+    cells: Array  # CELL[cells]
+    cell_states: Array  # int64[cells, models]
+    heap_scores: Array  # float64
+    heap_cells: Array  # int64
+    slots: Array  # int64, a power of two: recombination, then grouping
+    heads: Array  # int64[pops]: best hypothesis of every state of the stack
+    counts: Array  # int64[COUNTS]
+    work: Array  # int64[3]: edges, language model scores of cells, pops; summed over sentences
+
+
+#: places in `Room.counts`: how many there are so far
+COVERAGES, EDGES, CELLS, QUEUE, HYPOTHESES, GROUPS, ROWS, HEADS, COUNTS = range(9)
+
 
 @kernel
-def future_costs(spans, option_first, option_estimate, future):
-    """Fill ``future[i, j]``, the best estimate for source words i..j-1: one option, or the sum of two halves."""
+def search(
+    spans, future, options, models, begin_states, end_words, distortion, limit, with_reordering, pop_limit, room
+):
+    """Fill `room.hyps`; return the best complete hypothesis, or a negative code when a work array is too small.
+
+    spans: int64[length, longest], phrase of each span, -1 where there is none; future: float64[length + 1, length + 1];
+    distortion: its weight;
+    begin_states, end_words: int64[models] (end word -1: the sentence goes on, no end is scored).
+    """
+    length = len(spans)
+    if limit < 0:
+        limit = length
+    _start(length, future, begin_states, with_reordering, room)
+    for stack in range(1, length + 1):
+        code = _queue_edges(stack, spans, future, options, distortion, limit, with_reordering, room)
+        if code < 0:
+            return code
+        complete = stack == length
+        code = _take_cells(complete, options, models, end_words, with_reordering, pop_limit, room)
+        if code < 0:
+            return code
+        _sort_heads(room)
+        if not complete:
+            _group_heads(stack, options, with_reordering, room)
+    return room.heads[0] if room.counts[HEADS] > 0 else np.int64(0)
+
+
+@kernel
+def _start(length, future, begin_states, with_reordering, room):
+    """Put the empty hypothesis, alone in its group, into stack 0."""
+    counts = room.counts
+    for slot in range(len(room.coverage_slots)):
+        room.coverage_slots[slot] = -1
+    for w in range(room.bits.shape[1]):
+        room.bits[0, w] = np.uint64(0)
+    room.gaps[0] = 0
+    room.cost[0] = future[0, length]
+    h = room.hyps[0]
+    h["score"] = 0.0
+    h["total"] = future[0, length]
+    h["back"] = -1
+    h["alt"] = -1
+    h["option"] = -1
+    h["coverage"] = 0
+    h["begin"] = 0
+    h["end"] = 0
+    h["swap"] = -1
+    for k in range(len(begin_states)):
+        room.states[0, k] = begin_states[k]
+    group = room.groups[0]
+    group["coverage"] = 0
+    group["swap"] = -1
+    group["end"] = 0
+    group["first"] = 0
+    group["count"] = 1
+    for m in range(3):
+        room.rows[m, 0] = 0
+        room.row_score[m, 0] = 0.0
+    room.stack_first[0] = 0
+    room.stack_first[1] = 1
+    counts[COVERAGES] = 1
+    counts[HYPOTHESES] = 1
+    counts[GROUPS] = 1
+    counts[ROWS] = 1
+
+
+@kernel
+def _queue_edges(stack, spans, future, options, distortion, limit, with_reordering, room):
+    """Make every edge into `stack` and queue its first cell; return 0, or a negative code when there is no room."""
     length, longest = spans.shape
-    for i in range(length + 1):
-        for j in range(length + 1):
-            future[i, j] = 0.0 if i == j else -np.inf
-    for i in range(length):
-        for size in range(1, min(longest, length - i) + 1):
-            p = spans[i, size - 1]
-            if p >= 0 and option_first[p] < option_first[p + 1]:
-                future[i, i + size] = option_estimate[option_first[p]]
-    for size in range(2, length + 1):
-        for i in range(length - size + 1):
-            best = future[i, i + size]
-            for cut in range(i + 1, i + size):
-                best = max(best, future[i, cut] + future[cut, i + size])
-            future[i, i + size] = best
+    counts, edges = room.counts, room.edges
+    counts[EDGES] = 0
+    counts[CELLS] = 0
+    counts[QUEUE] = 0
+    for size in range(1, min(longest, stack) + 1):
+        for g in range(room.stack_first[stack - size], room.stack_first[stack - size + 1]):
+            group = room.groups[g]
+            coverage, last_end = group["coverage"], group["end"]
+            gap = room.gaps[coverage]
+            for start in range(max(gap, last_end - limit), min(length - size, last_end + limit) + 1):
+                p = spans[start, size - 1]
+                end = start + size
+                # after a jump ahead, the first gap must stay within reach
+                if p < 0 or (start != gap and end - gap > limit) or not is_free(room.bits, coverage, start, end):
+                    continue
+                if options.first[p] == options.first[p + 1]:
+                    continue
+                if counts[EDGES] >= len(edges):
+                    return EDGES_FULL
+                new, total = cover(
+                    room.bits, room.coverage_slots, counts[COVERAGES], room.gaps, room.cost, future, length,
+                    coverage, start, end,
+                )  # fmt: skip
+                if total < 0:
+                    return COVERAGES_FULL
+                counts[COVERAGES] = total
+                orientation = MONOTONE
+                if with_reordering and start != last_end:
+                    orientation = SWAP if end == group["swap"] else DISCONTINUOUS
+                edge = edges[counts[EDGES]]
+                edge["constant"] = room.cost[new] - distortion * abs(start - last_end)
+                edge["row"] = group["first"]
+                edge["rows"] = group["count"]
+                edge["column"] = options.first[p]
+                edge["columns"] = options.first[p + 1] - options.first[p]
+                edge["start"] = start
+                edge["end"] = end
+                edge["coverage"] = new
+                edge["orientation"] = orientation
+                if not _queue_cell(counts[EDGES], 0, 0, 0.0, options, room):
+                    return CELLS_FULL
+                counts[EDGES] += 1
+    room.work[0] += counts[EDGES]
+    return 0
 
 
 @kernel
-def _covered(bits, coverage, position):
-    """Say whether a source position is covered (uint64 words of 64 positions)."""
-    return (bits[coverage, position >> 6] >> np.uint64(position & 63)) & np.uint64(1) != np.uint64(0)
+def _estimate(edge, row, column, options, room):
+    """Return the score of a cell with the language model's view from inside the option."""
+    orientation = edge["orientation"]
+    return (
+        room.row_score[orientation, edge["row"] + row]
+        + options.score[orientation, edge["column"] + column]
+        + edge["constant"]
+    )
 
 
 @kernel
-def _free(bits, coverage, start, end):
-    """Say whether no position of start..end-1 is covered."""
-    for position in range(start, end):
-        if _covered(bits, coverage, position):
-            return False
+def _queue_cell(e, row, column, hint, options, room):
+    """Queue a cell by its estimate plus `hint`, what the language model added next to it; say whether it fitted."""
+    c = room.counts[CELLS]
+    if c >= len(room.cells):
+        return False
+    cell = room.cells[c]
+    cell["edge"] = e
+    cell["row"] = row
+    cell["column"] = column
+    cell["known"] = 0
+    guess = _estimate(room.edges[e], row, column, options, room) + hint
+    room.counts[QUEUE] = push(room.heap_scores, room.heap_cells, room.counts[QUEUE], guess, c)
+    room.counts[CELLS] += 1
     return True
 
 
 @kernel
-def _cover(bits, slots, count, gaps, cost, future, length, coverage, start, end):
-    """Return the id of `coverage` plus a span, and the new number of coverages (-1: the table is full)."""
-    words = bits.shape[1]
-    if count >= len(bits):
-        return 0, -1
-    # write the new row at the end; keep it only if it is new
-    for w in range(words):
-        bits[count, w] = bits[coverage, w]
-    for position in range(start, end):
-        bits[count, position >> 6] |= np.uint64(1) << np.uint64(position & 63)
-    h = np.int64(0)
-    for w in range(words):
-        h = mix(h ^ np.int64(bits[count, w] & np.uint64(0x7FFFFFFFFFFFFFFF)) ^ np.int64(bits[count, w] >> np.uint64(63)))
-    mask = len(slots) - 1
-    slot = h & mask
-    while slots[slot] >= 0:
-        other = slots[slot]
-        same = True
-        for w in range(words):
-            if bits[other, w] != bits[count, w]:
-                same = False
-                break
-        if same:
-            return other, count
-        slot = (slot + 1) & mask
-    slots[slot] = count
-    # first gap and future cost, once per coverage
-    gap = gaps[coverage]
-    while gap < length and _covered(bits, count, gap):
-        gap += 1
-    gaps[count] = gap
-    rest = 0.0
-    position = gap
-    while position < length:
-        stop = position
-        while stop < length and not _covered(bits, count, stop):
-            stop += 1
-        rest += future[position, stop]
-        position = stop
-        while position < length and _covered(bits, count, position):
-            position += 1
-    cost[count] = rest
-    return count, count + 1
-
-
-@kernel
-def extend_lm(nodes, children, words, inner_state, inner_rest, first, last, state):
+def extend(nodes, children, words, inner_state, inner_rest, first, last, state):
     """Score words first..last-1 after `state`; stop as soon as the left context no longer matters."""
     total = 0.0
     for t in range(first, last):
@@ -166,341 +263,182 @@ def extend_lm(nodes, children, words, inner_state, inner_rest, first, last, stat
 
 
 @kernel
-def search(
-    spans,  # int64[length, longest]: phrase of each span, -1 where there is none
-    future,  # float64[length + 1, length + 1]
-    option_first,
-    option_base,
-    option_estimate,
-    option_reorder,
-    option_order,
-    option_score,
-    option_word_first,
-    option_words,
-    inner_state,
-    inner_rest,
-    nodes,
-    children,
-    begin_states,  # int64[language models]
-    end_words,  # int64[language models]; -1: the sentence goes on, no end is scored
-    lm_weights,
-    distortion_weight,
-    distortion_limit,
-    with_reordering,
-    pop_limit,
-    stack_limit,
-    beam,
-    hyps,
-    states,  # int64[hypotheses, language models]
-    bits,
-    coverage_slots,
-    gaps,
-    cost,
-    groups,
-    stack_first,  # int64[length + 2]: groups of stack s are stack_first[s] .. stack_first[s + 1]
-    rows,  # int32[3, hypotheses]
-    row_score,  # float64[3, hypotheses]
-    edges,
-    cells,
-    cell_states,  # int64[cells, language models]
-    heap_scores,
-    heap_cells,
-    slots,  # int64, power of two: recombination, then grouping
-    heads,  # int64: best hypothesis of every state of the stack
-    work,  # int64[4]: counts of pops, cells scored, edges, hypotheses
-):
-    """Fill `hyps` and return the best complete hypothesis, or a negative code when a work array is too small."""
-    length, longest = spans.shape
-    models = len(begin_states)
-    mask = len(slots) - 1
-    limit = distortion_limit if distortion_limit >= 0 else length
-    orientations = 3 if with_reordering else 1
+def _ask_models(c, h, option, complete, options, models, end_words, room):
+    """Return the weighted language model score of an option after a hypothesis; the states go to `cell_states[c]`."""
+    total = 0.0
+    for k in range(len(models.weights)):
+        score, state = extend(
+            models.nodes, models.children, options.words[k], options.inner_state[k], options.inner_rest[k],
+            options.word_first[option], options.word_first[option + 1], room.states[h, k],
+        )  # fmt: skip
+        if complete and end_words[k] >= 0:
+            at_end, state = step(models.nodes, models.children, state, end_words[k])
+            score += at_end
+        room.cell_states[c, k] = state
+        total += models.weights[k] * score
+    return total
 
-    for slot in range(len(coverage_slots)):
-        coverage_slots[slot] = -1
-    for w in range(bits.shape[1]):
-        bits[0, w] = np.uint64(0)
-    gaps[0] = 0
-    cost[0] = future[0, length]
-    coverages = 1
-    coverage_slots[0] = 0  # any slot will do: the empty coverage is never looked up
 
-    hyps[0]["score"] = 0.0
-    hyps[0]["total"] = cost[0]
-    hyps[0]["back"] = -1
-    hyps[0]["alt"] = -1
-    hyps[0]["option"] = -1
-    hyps[0]["coverage"] = 0
-    hyps[0]["begin"] = 0
-    hyps[0]["end"] = 0
-    hyps[0]["swap"] = -1
-    for k in range(models):
-        states[0, k] = begin_states[k]
-    hypotheses = 1
-    groups[0]["coverage"] = 0
-    groups[0]["swap"] = -1
-    groups[0]["end"] = 0
-    groups[0]["first"] = 0
-    groups[0]["count"] = 1
-    for m in range(orientations):
-        rows[m, 0] = 0
-        row_score[m, 0] = 0.0
-    group_count = 1
-    row_count = 1
-    stack_first[0] = 0
-    stack_first[1] = 1
-
-    for stack in range(1, length + 1):
-        # --- edges into this stack -------------------------------------------------------------------------------
-        edge_count = 0
-        cell_count = 0
-        size = 0
-        complete = stack == length
-        for span in range(1, min(longest, stack) + 1):
-            for g in range(stack_first[stack - span], stack_first[stack - span + 1]):
-                coverage = groups[g]["coverage"]
-                gap = gaps[coverage]
-                last_end = groups[g]["end"]
-                low = max(gap, last_end - limit)
-                high = min(length - span, last_end + limit)
-                for start in range(low, high + 1):
-                    p = spans[start, span - 1]
-                    end = start + span
-                    if p < 0 or (start != gap and end - gap > limit) or not _free(bits, coverage, start, end):
-                        continue
-                    if option_first[p] == option_first[p + 1]:
-                        continue
-                    if edge_count >= len(edges):
-                        return EDGES_FULL
-                    covered, coverages_now = _cover(
-                        bits, coverage_slots, coverages, gaps, cost, future, length, coverage, start, end
-                    )
-                    if coverages_now < 0 or 2 * coverages_now > len(coverage_slots):
-                        return COVERAGES_FULL
-                    coverages = coverages_now
-                    orientation = 0
-                    if with_reordering and start != last_end:
-                        orientation = SWAP if end == groups[g]["swap"] else DISCONTINUOUS
-                    jump = abs(start - last_end)
-                    edge = edges[edge_count]
-                    edge["constant"] = cost[covered] - distortion_weight * jump
-                    edge["row"] = groups[g]["first"]
-                    edge["rows"] = groups[g]["count"]
-                    edge["column"] = option_first[p]
-                    edge["columns"] = option_first[p + 1] - option_first[p]
-                    edge["start"] = start
-                    edge["end"] = end
-                    edge["coverage"] = covered
-                    edge["orientation"] = orientation
-                    if cell_count >= len(cells):
-                        return CELLS_FULL
-                    cell = cells[cell_count]
-                    cell["edge"] = edge_count
-                    cell["row"] = 0
-                    cell["column"] = 0
-                    cell["known"] = 0
-                    cell["hint"] = 0.0
-                    guess = (
-                        row_score[orientation, edge["row"]]
-                        + option_score[orientation, edge["column"]]
-                        + edge["constant"]
-                    )
-                    cell["score"] = guess
-                    size = push(heap_scores, heap_cells, size, guess, cell_count)
-                    cell_count += 1
-                    edge_count += 1
-        work[2] += edge_count
-
-        # --- take the best cells ---------------------------------------------------------------------------------
-        for slot in range(len(slots)):
-            slots[slot] = -1
-        head_count = 0
-        best_total = -np.inf
-        pops = 0
-        while size > 0 and pops < pop_limit:
-            score, c, size = pop(heap_scores, heap_cells, size)
-            if score < best_total - beam:
-                break
-            cell = cells[c]
-            e = cell["edge"]
-            edge = edges[e]
-            orientation = edge["orientation"]
-            h = rows[orientation, edge["row"] + cell["row"]]
-            option = option_order[orientation, edge["column"] + cell["column"]]
-            if cell["known"] == 0:
-                work[1] += 1
-                first, last = option_word_first[option], option_word_first[option + 1]
-                gain = 0.0
-                for k in range(models):
-                    lm, state = extend_lm(
-                        nodes, children, option_words[k], inner_state[k], inner_rest[k], first, last, states[h, k]
-                    )
-                    if complete and end_words[k] >= 0:
-                        at_end, state = step(nodes, children, state, end_words[k])
-                        lm += at_end
-                    cell_states[c, k] = state
-                    gain += lm_weights[k] * lm
-                guess = (
-                    row_score[orientation, edge["row"] + cell["row"]]
-                    + option_score[orientation, edge["column"] + cell["column"]]
-                    + edge["constant"]
-                )
-                exact = guess - option_estimate[option] + option_base[option] + gain
-                cell["known"] = 1
-                cell["score"] = exact
-                cell["hint"] = exact - guess
-                if size > 0 and exact < heap_scores[0]:
-                    size = push(heap_scores, heap_cells, size, exact, c)
-                    continue
-            pops += 1
-            total = cell["score"]
-            # the cells behind this one: the next option, and (from the first column only) the next hypothesis
-            for turn in range(2):
-                row = cell["row"] + (turn == 1)
-                column = cell["column"] + (turn == 0)
-                if turn == 1 and column > 0:
-                    continue
-                if row < edge["rows"] and column < edge["columns"]:
-                    if cell_count >= len(cells):
-                        return CELLS_FULL
-                    new = cells[cell_count]
-                    new["edge"] = e
-                    new["row"] = row
-                    new["column"] = column
-                    new["known"] = 0
-                    guess = (
-                        row_score[orientation, edge["row"] + row]
-                        + option_score[orientation, edge["column"] + column]
-                        + edge["constant"]
-                        + cell["hint"]
-                    )
-                    size = push(heap_scores, heap_cells, size, guess, cell_count)
-                    cell_count += 1
-
-            if total > best_total:
-                best_total = total
-            if hypotheses >= len(hyps):
-                return HYPOTHESES_FULL
-            covered = edge["coverage"]
-            swap, end = edge["start"], edge["end"]
-            # a swap with the last phrase needs a free word just before it
-            if complete or not with_reordering or swap == 0 or _covered(bits, covered, swap - 1):
-                swap = -1
-            new_h = hyps[hypotheses]
-            new_h["score"] = total - cost[covered]
-            new_h["total"] = total
-            new_h["back"] = h
-            new_h["alt"] = -1
-            new_h["option"] = option
-            new_h["coverage"] = covered
-            new_h["begin"] = edge["start"]
-            new_h["end"] = end
-            new_h["swap"] = swap
-            key = mix(covered * 65536 + end)
-            for k in range(models):
-                states[hypotheses, k] = cell_states[c, k]
-                key = mix(key ^ cell_states[c, k])
-            slot = key & mask
-            while True:
-                head = slots[slot]
-                if head < 0:
-                    slots[slot] = head_count
-                    heads[head_count] = hypotheses
-                    head_count += 1
-                    break
-                other = heads[head]
-                same = complete or (hyps[other]["coverage"] == covered and hyps[other]["end"] == end)
-                same = same and hyps[other]["swap"] == swap
-                if same and not complete:
-                    for k in range(models):
-                        if states[other, k] != cell_states[c, k]:
-                            same = False
-                    if same and with_reordering:
-                        rival = hyps[other]["option"]
-                        for m in range(3, 6):
-                            if option_reorder[rival, m] != option_reorder[option, m]:
-                                same = False
-                if same:
-                    # keep the chain of a state with its best hypothesis in front
-                    if hyps[other]["total"] >= total:
-                        new_h["alt"] = hyps[other]["alt"]
-                        hyps[other]["alt"] = hypotheses
-                    else:
-                        new_h["alt"] = other
-                        heads[head] = hypotheses
-                    break
-                slot = (slot + 1) & mask
-            hypotheses += 1
-        work[0] += pops
-
-        # --- sort, prune, and group what the stack holds -------------------------------------------------------------
-        for i in range(1, head_count):
-            h = heads[i]
-            total = hyps[h]["total"]
-            j = i - 1
-            while j >= 0 and hyps[heads[j]]["total"] < total:
-                heads[j + 1] = heads[j]
-                j -= 1
-            heads[j + 1] = h
-        kept = min(head_count, stack_limit)
-        if complete:
-            work[3] += hypotheses
-            if kept == 0:
-                return 0
-            return heads[0]
-        for slot in range(len(slots)):
-            slots[slot] = -1
-        first_group = group_count
-        for i in range(kept):
-            h = heads[i]
-            key = mix(np.int64(hyps[h]["coverage"]) * 65536 + hyps[h]["end"]) & mask
-            while True:
-                g = slots[key]
-                if g < 0:
-                    if group_count >= len(groups):
-                        return GROUPS_FULL
-                    slots[key] = group_count
-                    groups[group_count]["coverage"] = hyps[h]["coverage"]
-                    groups[group_count]["swap"] = hyps[h]["swap"]
-                    groups[group_count]["end"] = hyps[h]["end"]
-                    groups[group_count]["count"] = 0
-                    g = group_count
-                    group_count += 1
-                elif (
-                    groups[g]["coverage"] != hyps[h]["coverage"]
-                    or groups[g]["swap"] != hyps[h]["swap"]
-                    or groups[g]["end"] != hyps[h]["end"]
-                ):
-                    key = (key + 1) & mask
-                    continue
-                groups[g]["count"] += 1
-                break
-        for g in range(first_group, group_count):
-            groups[g]["first"] = row_count
-            row_count += groups[g]["count"]
-            groups[g]["count"] = 0
-        for i in range(kept):
-            h = heads[i]
-            key = mix(np.int64(hyps[h]["coverage"]) * 65536 + hyps[h]["end"]) & mask
-            g = slots[key]
-            while (
-                groups[g]["coverage"] != hyps[h]["coverage"]
-                or groups[g]["swap"] != hyps[h]["swap"]
-                or groups[g]["end"] != hyps[h]["end"]
-            ):
-                key = (key + 1) & mask
-                g = slots[key]
-            for m in range(orientations):
-                value = hyps[h]["score"]
-                if with_reordering:
-                    value += option_reorder[hyps[h]["option"], 3 + m]
-                slot = groups[g]["first"] + groups[g]["count"]
-                while slot > groups[g]["first"] and row_score[m, slot - 1] < value:
-                    row_score[m, slot] = row_score[m, slot - 1]
-                    rows[m, slot] = rows[m, slot - 1]
-                    slot -= 1
-                row_score[m, slot] = value
-                rows[m, slot] = h
-            groups[g]["count"] += 1
-        stack_first[stack + 1] = group_count
+@kernel
+def _take_cells(complete, options, models, end_words, with_reordering, pop_limit, room):
+    """Turn the best cells of the queue into hypotheses; return 0, or a negative code when there is no room."""
+    counts, cells = room.counts, room.cells
+    for slot in range(len(room.slots)):
+        room.slots[slot] = -1
+    counts[HEADS] = 0
+    pops = 0
+    while counts[QUEUE] > 0 and pops < pop_limit:
+        _, c, counts[QUEUE] = pop(room.heap_scores, room.heap_cells, counts[QUEUE])
+        cell = cells[c]
+        e, row, column = cell["edge"], cell["row"], cell["column"]
+        edge = room.edges[e]
+        h = room.rows[edge["orientation"], edge["row"] + row]
+        option = options.order[edge["orientation"], edge["column"] + column]
+        if cell["known"] == 0:
+            room.work[1] += 1
+            guess = _estimate(edge, row, column, options, room)
+            gain = _ask_models(c, h, option, complete, options, models, end_words, room)
+            exact = guess - options.estimate[option] + options.base[option] + gain
+            cell["known"] = 1
+            cell["score"] = exact
+            cell["hint"] = exact - guess
+            if counts[QUEUE] > 0 and exact < room.heap_scores[0]:
+                counts[QUEUE] = push(room.heap_scores, room.heap_cells, counts[QUEUE], exact, c)
+                continue
+        pops += 1
+        # behind it are the next option and, from the first column only, the next hypothesis: each cell comes once
+        if column + 1 < edge["columns"] and not _queue_cell(e, row, column + 1, cell["hint"], options, room):
+            return CELLS_FULL
+        if column == 0 and row + 1 < edge["rows"] and not _queue_cell(e, row + 1, 0, cell["hint"], options, room):
+            return CELLS_FULL
+        _add_hypothesis(h, option, c, edge, complete, options, with_reordering, room)
+    room.work[2] += pops
     return 0
+
+
+@kernel
+def _add_hypothesis(back, option, c, edge, complete, options, with_reordering, room):
+    """Append the hypothesis of a cell and recombine it with those in the same state."""
+    hyps, states, slots, heads = room.hyps, room.states, room.slots, room.heads
+    index = room.counts[HYPOTHESES]
+    room.counts[HYPOTHESES] += 1
+    coverage, end, swap = edge["coverage"], edge["end"], edge["start"]
+    # a swap with the last phrase needs a free word just before it
+    if complete or not with_reordering or swap == 0 or covered(room.bits, coverage, swap - 1):
+        swap = -1
+    total = room.cells[c]["score"]
+    new = hyps[index]
+    new["score"] = total - room.cost[coverage]
+    new["total"] = total
+    new["back"] = back
+    new["alt"] = -1
+    new["option"] = option
+    new["coverage"] = coverage
+    new["begin"] = edge["start"]
+    new["end"] = end
+    new["swap"] = swap
+    models = states.shape[1]
+    key = np.int64(0)  # complete hypotheses have no future: all in one state
+    for k in range(models):
+        states[index, k] = room.cell_states[c, k]
+    if not complete:
+        key = mix(coverage * 65536 + end)
+        for k in range(models):
+            key = mix(key ^ states[index, k])
+    mask = len(slots) - 1
+    slot = key & mask
+    while slots[slot] >= 0:
+        head = heads[slots[slot]]
+        if complete or _same_state(head, index, options, with_reordering, room):
+            # the chain of a state begins with its best hypothesis
+            if hyps[head]["total"] >= total:
+                new["alt"] = hyps[head]["alt"]
+                hyps[head]["alt"] = index
+            else:
+                new["alt"] = head
+                heads[slots[slot]] = index
+            return
+        slot = (slot + 1) & mask
+    slots[slot] = room.counts[HEADS]
+    heads[room.counts[HEADS]] = index
+    room.counts[HEADS] += 1
+
+
+@kernel
+def _same_state(a, b, options, with_reordering, room):
+    """Say whether nothing that follows can tell two hypotheses apart."""
+    one, two = room.hyps[a], room.hyps[b]
+    same = one["coverage"] == two["coverage"] and one["end"] == two["end"] and one["swap"] == two["swap"]
+    for k in range(room.states.shape[1]):
+        same = same and room.states[a, k] == room.states[b, k]
+    if same and with_reordering:
+        for m in range(3, 6):
+            same = same and options.reorder[one["option"], m] == options.reorder[two["option"], m]
+    return same
+
+
+@kernel
+def _sort_heads(room):
+    """Sort the stack's hypotheses by falling total (insertion: they come out of the queue nearly sorted)."""
+    hyps, heads = room.hyps, room.heads
+    for i in range(1, room.counts[HEADS]):
+        h = heads[i]
+        total = hyps[h]["total"]
+        j = i - 1
+        while j >= 0 and hyps[heads[j]]["total"] < total:
+            heads[j + 1] = heads[j]
+            j -= 1
+        heads[j + 1] = h
+
+
+@kernel
+def _group_slot(h, room):
+    """Return the slot of the group of hypothesis `h`, or the free slot where it belongs."""
+    mask = len(room.slots) - 1
+    one = room.hyps[h]
+    slot = mix(np.int64(one["coverage"]) * 65536 + one["end"]) & mask
+    while room.slots[slot] >= 0:
+        group = room.groups[room.slots[slot]]
+        if group["coverage"] == one["coverage"] and group["end"] == one["end"] and group["swap"] == one["swap"]:
+            break
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def _group_heads(stack, options, with_reordering, room):
+    """Sort the hypotheses of a stack into groups, and the rows of each group once for every orientation."""
+    hyps, groups, rows, row_score, counts = room.hyps, room.groups, room.rows, room.row_score, room.counts
+    for slot in range(len(room.slots)):
+        room.slots[slot] = -1
+    first = counts[GROUPS]
+    for i in range(counts[HEADS]):
+        h = room.heads[i]
+        slot = _group_slot(h, room)
+        if room.slots[slot] < 0:
+            room.slots[slot] = counts[GROUPS]
+            group = groups[counts[GROUPS]]
+            group["coverage"] = hyps[h]["coverage"]
+            group["swap"] = hyps[h]["swap"]
+            group["end"] = hyps[h]["end"]
+            group["count"] = 0
+            counts[GROUPS] += 1
+        groups[room.slots[slot]]["count"] += 1
+    for g in range(first, counts[GROUPS]):
+        groups[g]["first"] = counts[ROWS]
+        counts[ROWS] += groups[g]["count"]
+        groups[g]["count"] = 0
+    for i in range(counts[HEADS]):
+        h = room.heads[i]
+        group = groups[room.slots[_group_slot(h, room)]]
+        for m in range(3 if with_reordering else 1):
+            value = hyps[h]["score"] + options.reorder[hyps[h]["option"], 3 + m]
+            row = group["first"] + group["count"]
+            while row > group["first"] and row_score[m, row - 1] < value:
+                row_score[m, row] = row_score[m, row - 1]
+                rows[m, row] = rows[m, row - 1]
+                row -= 1
+            row_score[m, row] = value
+            rows[m, row] = h
+        group["count"] += 1
+    room.stack_first[stack + 1] = counts[GROUPS]

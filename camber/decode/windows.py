@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _STRONG = frozenset(".;:!?…。")
-_WEAK = frozenset(",)\"»”、—–-")
+_WEAK = frozenset(',)"»”、—–-')
 
 
 def cut_points(words: Sequence[str], window: int) -> list[int]:
