@@ -31,7 +31,7 @@ def hold_out(
 
     >>> train, held = hold_out(5, 1, keys=["a", "b", "a", "a", "c"], seed=3)
     >>> train.tolist(), held.tolist()
-    ([0, 2, 3, 4], [1])
+    ([1, 4], [0])
     """
     if keys is not None and len(keys) != count:
         raise ValueError(f"{len(keys)} keys for {count} pairs")

@@ -197,7 +197,7 @@ class _Joiner:
 
     def _pair_single(self, tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
         """Pair single quotation marks, leaving out those that can only be apostrophes."""
-        quotes = []
+        quotes: list[int] = []
         for position in found:
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
