@@ -1,18 +1,19 @@
 """Synchronous grammars as text: every production gives a phrase in two languages at once.
 
-    [gadget]                                    a category, then its productions: [weight*] left = right [; features]
-    3* ducha = shower ; f                       m or f, s or p (singular unless told); without: those of the first slot
+    [gadget]                            a category, then its productions: [weight*] left = right [; features]
+    3* ducha = shower ; f               m or f, s or p (singular unless told); without: those of the first slot
     [remark]
-    <el|la|los|las:gadget> {gadget} está ro<to|ta|tos|tas:gadget> = the {gadget} <is|are:gadget> broken
+    <el:gadget> {gadget} está rot<o:gadget>
+        = the {gadget} <is:gadget> broken       (a line that begins with "=" goes on with the one before)
 
 - ``{gadget}`` is a slot; the same slot on both sides is the same thing in two languages. ``{other:gadget}`` names it.
 - ``<a|b|c|d:slot>`` picks a form that agrees with a slot: masculine, feminine, then both in the plural; with two forms,
-  singular and plural. Without a slot name it agrees with what ``{adjective@noun}`` says where it is used (or
-  ``{adjective@fp}``, for a noun that is written out).
+  singular and plural; ``<el:slot>`` and its like are short for common ones (`PARADIGMS`). Without a slot name it agrees
+  with what ``{adjective@noun}`` says where it is used (or ``{adjective@fp}``, for a noun that is written out).
 - ``[gadget/]`` declares nouns by singular/plural (``ducha/duchas = shower/showers ; f``), used as ``{gadget.s}`` and
   ``{gadget.p}``.
-- ``^`` is where a Spanish object pronoun may climb to, ``~me`` where it is otherwise attached: ``¿^podría despertar~me?``
-  gives «¿Me podría despertar?», and without ``^`` it gives «¿Podría despertarme?».
+- ``^`` is where a Spanish object pronoun may climb to, ``~me`` where it is otherwise attached:
+  ``¿^podría despertar~me?`` gives «¿Me podría despertar?», and without ``^`` it gives «¿Podría despertarme?».
 """
 
 from __future__ import annotations
@@ -37,8 +38,25 @@ class Phrase:
 #: Something that makes phrases by itself: numbers, dates.
 Maker = Callable[[random.Random], Phrase]
 
+#: Short names of forms that are often needed.
+PARADIGMS = {
+    "el": ("el", "la", "los", "las"),
+    "un": ("un", "una", "unos", "unas"),
+    "lo": ("lo", "la", "los", "las"),
+    "o": ("o", "a", "os", "as"),
+    "e": ("e", "a", "os", "as"),
+    "á": ("á", "á", "án", "án"),
+    "n": ("", "", "n", "n"),
+    "s": ("", "", "s", "s"),
+    "es": ("", "", "es", "es"),
+    "is": ("is", "are"),
+    "has": ("has", "have"),
+    "does": ("does", "do"),
+    "it": ("it", "them"),
+}
+
 _slot = r"\{(?:(?P<label>\w+):)?(?P<category>[\w.]+)(?:@(?P<agree>[\w.]+))?\}"
-_choice = r"<(?P<forms>[^<>:]*\|[^<>:]*)(?::(?P<with>[\w.]+))?>"
+_choice = r"<(?P<forms>[^<>:]*)(?::(?P<with>[\w.]+))?>"
 _piece = re.compile(f"{_slot}|{_choice}")
 _FORMS = {"m": 0, "f": 1, "ms": 0, "fs": 1, "mp": 2, "fp": 3, "s": 0, "p": 2}
 
@@ -60,7 +78,8 @@ class _Side:
             side.parts.append(text[end : found.start()])
             end = found.end()
             if found["forms"] is not None:
-                forms = tuple(found["forms"].split("|"))
+                name = found["forms"]
+                forms = PARADIGMS[name] if name in PARADIGMS else tuple(name.split("|"))
                 if len(forms) not in (2, 4):
                     raise ValueError(f"{len(forms)} forms in {found[0]!r}; expected 2 or 4")
                 side.parts.append((forms, found["with"] or ""))
@@ -93,7 +112,7 @@ class Grammar:
         self.productions: dict[str, list[_Production]] = {}
         self.makers = makers
         category, nouns = "", False
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(re.sub(r"\n\s+= ", " = ", text).splitlines(), 1):
             line = line.strip()
             if line.startswith("["):
                 nouns = line.endswith("/]")
@@ -102,7 +121,7 @@ class Grammar:
                 try:
                     self._add(category, line, nouns)
                 except (ValueError, KeyError) as error:
-                    raise ValueError(f"line {number} of the grammar, {line!r}: {error}") from error
+                    raise ValueError(f"[{category}], line {number}, {line!r}: {error}") from error
         self._totals = {
             name: list(itertools.accumulate(found.weight for found in made)) for name, made in self.productions.items()
         }

@@ -69,6 +69,9 @@ Fontaine = Fontaine
 Harper = Harper
 Moretti = Moretti
 Novak = Novak
+[guest]
+2* {mister} = {mister}
+3* {fullname} = {fullname}
 [fullname]
 {first.m} {surname} = {first.m} {surname} ; m
 {first.f} {surname} = {first.f} {surname} ; f
@@ -106,6 +109,9 @@ unos clientes = some clients ; mp
 3* {kin} = {kin}
 2* {fullname} = {fullname}
 3* {mister} = {mister}
+[waiter]
+el camarero = the waiter ; m
+la camarera = the waitress ; f
 [staff]
 el recepcionista = the receptionist ; m
 la recepcionista = the receptionist ; f
@@ -202,8 +208,8 @@ puente romano = Roman bridge ; m
 3* {shop} = {shop}
 2* {stop} = {stop}
 [theplace]
-5* <el|la|los|las:place> {place} = the {place}
-3* <el|la|los|las:sight> {sight} = the {sight}
+5* <el:place> {place} = the {place}
+3* <el:sight> {sight} = the {sight}
 [goodplace]
 un buen restaurante = a good restaurant
 un restaurante vegetariano = a vegetarian restaurant
@@ -215,36 +221,44 @@ una peluquería = a hairdresser's
 un dentista que hable inglés = a dentist who speaks English
 # inside the hotel
 [venue]
-terraza = terrace ; f
 cafetería = café ; f
 comedor = dining room ; m
 restaurante = restaurant ; m
 bar = bar ; m
 jardín = garden ; m
 salón = lounge ; m
-[service]
-piscina = swimming pool ; f
+[indoors]
 lavandería = laundry ; f
 sauna = sauna ; f
 biblioteca = library ; f
 gimnasio = gym ; m
 centro de negocios = business centre ; m
-cafetería = café ; f
-restaurante = restaurant ; m
-bar = bar ; m
+[service]
+4* {indoors} = {indoors}
+1* piscina = swimming pool ; f
+1* cafetería = café ; f
+1* restaurante = restaurant ; m
+1* bar = bar ; m
 [facility]
 5* {venue} = {venue}
-5* {service} = {service}
+4* {indoors} = {indoors}
+1* piscina = swimming pool ; f
+1* terraza = terrace ; f
 1* sala de reuniones = meeting room ; f
 1* aparcamiento = car park ; m
 1* vestíbulo = lobby ; m
 1* ascensor = lift ; m
-1* escalera = staircase ; f
 [inhotel]
-5* en <el|la|los|las:facility> {facility} = in the {facility}
+5* {invenue} = {invenue}
+4* en <el:indoors> {indoors} = in the {indoors}
+1* en la piscina = by the swimming pool
+1* en el aparcamiento = in the car park
+1* en el ascensor = in the lift
+1* en el vestíbulo = in the lobby
 1* en recepción = at reception
 [invenue]
-en <el|la|los|las:venue> {venue} = in the {venue}
+5* en <el:venue> {venue} = in the {venue}
+1* en la terraza = on the terrace
 [meet]
 6* {invenue} = {invenue}
 2* en el vestíbulo = in the lobby
@@ -262,36 +276,36 @@ el cuarto piso = the fourth floor ; m
 el quinto piso = the fifth floor ; m
 el último piso = the top floor ; m
 [where]
-al lado de <el|la|los|las:facility> {facility} = next to the {facility}
-enfrente de <el|la|los|las:facility> {facility} = opposite the {facility}
-detrás de <el|la|los|las:facility> {facility} = behind the {facility}
-cerca de <el|la|los|las:facility> {facility} = near the {facility}
-a la derecha de <el|la|los|las:facility> {facility} = to the right of the {facility}
-a la izquierda de <el|la|los|las:facility> {facility} = to the left of the {facility}
+al lado de <el:facility> {facility} = next to the {facility}
+enfrente de <el:facility> {facility} = opposite the {facility}
+detrás de <el:facility> {facility} = behind the {facility}
+cerca de <el:facility> {facility} = near the {facility}
+a la derecha de <el:facility> {facility} = to the right of the {facility}
+a la izquierda de <el:facility> {facility} = to the left of the {facility}
 al final del pasillo = at the end of the corridor
 al fondo a la derecha = at the back on the right
 al fondo a la izquierda = at the back on the left
 
 # ---------------------------------------------------------------- rooms
-# In English the kind of room is next to the noun and the quality before it; in Spanish they follow, the other way round.
+# In English the kind of room is next to the noun and the quality before it; in Spanish they follow, mirrored.
 [kind]
-5* doble<||s|s> = double
-5* individual<||es|es> = single
-2* triple<||s|s> = triple
-1* familiar<||es|es> = family
-1* interior<||es|es> = interior
-1* exterior<||es|es> = exterior
+5* doble<s> = double
+5* individual<es> = single
+2* triple<s> = triple
+1* familiar<es> = family
+1* interior<es> = interior
+1* exterior<es> = exterior
 [quality]
-3* tranquil<o|a|os|as> = quiet
-2* barat<o|a|os|as> = cheap
-1* económic<o|a|os|as> = cheap
-2* ampli<o|a|os|as> = spacious
-2* cómod<o|a|os|as> = comfortable
-1* solead<o|a|os|as> = sunny
-1* pequeñ<o|a|os|as> = small
-1* luminos<o|a|os|as> = bright
-2* grande<||s|s> = large
-1* grande<||s|s> = big
+3* tranquil<o> = quiet
+2* barat<o> = cheap
+1* económic<o> = cheap
+2* ampli<o> = spacious
+2* cómod<o> = comfortable
+1* solead<o> = sunny
+1* pequeñ<o> = small
+1* luminos<o> = bright
+2* grande<s> = large
+1* grande<s> = big
 [lodging/]
 8* habitación/habitaciones = room/rooms ; f
 1* suite/suites = suite/suites ; f
@@ -328,18 +342,23 @@ con media pensión = with half board
 con pensión completa = with full board
 en {floor} = on {floor}
 lejos del ascensor = away from the lift
-que dé al patio = that faces the courtyard
-que no dé a la calle = that does not face the street
+que d<é|é|en|en> al patio = that <faces|face> the courtyard
+que no d<é|é|en|en> a la calle = that <does> not face the street
 [aroom]
-5* <un|una|unos|unas:lodging1> {lodging1} = a {lodging1}
-6* <un|una|unos|unas:lodging1> {lodging1} {extra} = a {lodging1} {extra}
+5* <un:lodging1> {lodging1} = a {lodging1}
+6* <un:lodging1> {lodging1} {extra@lodging1} = a {lodging1} {extra@lodging1}
 2* una habitación doble {beds} = a double room {beds} ; f
 [beds]
 con dos camas = with two beds
 con cama de matrimonio = with a double bed
 [rooms]
 3* {few} {lodgings} = {few} {lodgings} ; fp
-2* {few} {lodgings} {extra} = {few} {lodgings} {extra} ; fp
+2* {few} {lodgings} {extra@lodgings} = {few} {lodgings} {extra@lodgings} ; fp
+[big]
+una habitación familiar = a family room
+una habitación triple = a triple room
+un apartamento = an apartment
+una suite con dos dormitorios = a suite with two bedrooms
 [roomish]
 5* {aroom} = {aroom}
 2* {rooms} = {rooms}
@@ -427,17 +446,17 @@ llaves del coche = car keys ; fp
 guantes = gloves ; mp
 pendientes = earrings ; mp
 [mine]
-4* mi<||s|s:lost> {lost} = my {lost}
-2* mi<||s|s:lost> {lost} {colour@lost} = my {colour} {lost}
+4* mi<s:lost> {lost} = my {lost}
+2* mi<s:lost> {lost} {colour@lost} = my {colour} {lost}
 [colour]
-negr<o|a|os|as> = black
-roj<o|a|os|as> = red
-blanc<o|a|os|as> = white
-verde<||s|s> = green
-azul<||es|es> = blue
+negr<o> = black
+roj<o> = red
+blanc<o> = white
+verde<s> = green
+azul<es> = blue
 marr<ón|ón|ones|ones> = brown
-gris<||es|es> = grey
-nuev<o|a|os|as> = new
+gris<es> = grey
+nuev<o> = new
 [paper]
 factura = invoice ; f
 reserva = reservation ; f

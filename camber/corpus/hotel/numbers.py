@@ -6,19 +6,25 @@ import random
 
 from camber.corpus.hotel.engine import Maker, Phrase
 
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 SPANISH = [
-    *"cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis".split(),
-    *"diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco".split(),
-    *"veintiséis veintisiete veintiocho veintinueve treinta".split(),
+    *_words("cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis"),
+    *_words("diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco"),
+    *_words("veintiséis veintisiete veintiocho veintinueve treinta"),
     "treinta y uno",
 ]
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
-ENGLISH = [*_UNITS, "seventeen", "eighteen", "nineteen", "twenty", *(f"twenty-{unit}" for unit in _UNITS[1:10]), "thirty"]
-_FIRST = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth".split()
+_UNITS = _words("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen")
+_TEENS = ["seventeen", "eighteen", "nineteen"]
+ENGLISH = [*_UNITS, *_TEENS, "twenty", *(f"twenty-{unit}" for unit in _UNITS[1:10]), "thirty"]
+_FIRST = _words("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
 ORDINALS = [
     "zeroth",
     *_FIRST,
-    *(f"{name}th" for name in ENGLISH[15:20]),
+    *(f"{name}th" for name in ENGLISH[13:20]),
     "twentieth",
     *(f"twenty-{name}" for name in _FIRST[:9]),
     "thirtieth",
@@ -63,6 +69,16 @@ def room_number(draw: random.Random) -> Phrase:
     """A room number: floor, then two digits."""
     number = f"{1 + _below(draw, 6)}{1 + _below(draw, 24):02d}"
     return Phrase(number, number)
+
+
+def room_on_floor(draw: random.Random) -> Phrase:
+    """A room number with the floor that it tells: la 312 y está en el tercer piso."""
+    floor, number = 1 + _below(draw, 5), 1 + _below(draw, 24)
+    spanish = ("primer", "segundo", "tercer", "cuarto", "quinto")[floor - 1]
+    return Phrase(
+        f"la {floor}{number:02d} y está en el {spanish} piso",
+        f"number {floor}{number:02d} and it is on the {ORDINALS[floor]} floor",
+    )
 
 
 def price(draw: random.Random) -> Phrase:
@@ -180,6 +196,7 @@ def weekday(draw: random.Random) -> Phrase:
 
 MAKERS: dict[str, Maker] = {
     "roomno": room_number,
+    "roomonfloor": room_on_floor,
     "price": price,
     "few": few,
     "several": several,
