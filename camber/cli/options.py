@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from camber.settings import Settings
 
@@ -21,20 +22,21 @@ threads_option = click.option("--threads", default=0, show_default="all cores", 
 seed_option = click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 
 
-def settings_options(*classes: type[Settings]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a command with a flag for every field of the given settings classes."""
+def settings_options(*classes: type[Settings], prefix: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a command with a flag for every field of the given settings classes, such as ``--[prefix-]order``."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for cls in reversed(classes):
             hints = typing.get_type_hints(cls)
             for item in reversed(dataclasses.fields(cls)):
-                flag = "--" + item.name.replace("_", "-")
+                name = f"{prefix}_{item.name}" if prefix else item.name
+                flag = "--" + name.replace("_", "-")
                 choices = item.metadata.get("choices")
                 kind: Any = click.Choice(choices) if choices else hints[item.name]
                 if hints[item.name] is bool:
                     flag = f"{flag}/--no-{flag[2:]}"
                 command = click.option(
-                    flag, item.name, type=kind, default=item.default, show_default=True, help=item.metadata["help"]
+                    flag, name, type=kind, default=item.default, show_default=True, help=item.metadata["help"]
                 )(command)
         return command
 
@@ -44,3 +46,15 @@ def settings_options(*classes: type[Settings]) -> Callable[[Callable[..., Any]],
 def pick(cls: type[Made], values: dict[str, Any]) -> Made:
     """Take the fields of a settings class out of a command's keyword arguments (they are removed there)."""
     return cls(**{item.name: values.pop(item.name) for item in dataclasses.fields(cls)})
+
+
+def given(cls: type[Settings], values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Take the fields out of the keyword arguments, but return only those that the user named on the command line."""
+    context = click.get_current_context()
+    found = {}
+    for item in dataclasses.fields(cls):
+        name = f"{prefix}_{item.name}" if prefix else item.name
+        value = values.pop(name)
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            found[item.name] = value
+    return found

@@ -1,0 +1,23 @@
+"""camber convert: bring a model of another system along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from camber.cli.options import FILE
+
+
+@click.group(help=__doc__)
+def command() -> None:
+    pass
+
+
+@command.command("moses", help="A phrase-based Moses model: moses.ini with text tables and ARPA language models.")
+@click.argument("ini", type=FILE)
+@click.argument("model", type=FILE)
+def moses(ini: Path, model: Path) -> None:
+    from camber.model.moses_ini import convert_moses
+
+    convert_moses(ini, model)

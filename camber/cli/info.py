@@ -1,0 +1,45 @@
+"""camber info: say what a model is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from camber.cli.options import FILE
+
+
+@click.command(help=__doc__)
+@click.argument("model", type=FILE)
+@click.option("--verify", is_flag=True, help="Read every byte and compare checksums.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def command(model: Path, verify: bool, as_json: bool) -> None:
+    import json
+
+    from camber.model.directory import ModelDirectory
+    from camber.model.weights import Weights
+
+    found = ModelDirectory.open(model, verify)
+    weights = Weights.read(found.file("weights.tsv"))
+    size = sum(int(facts["bytes"]) for facts in found.files.values())
+    facts = {
+        "kind": found.kind,
+        "signature": found.signature,
+        "version": found.version,
+        "bytes": size,
+        "sizes": found.sizes,
+        "settings": found.settings,
+        "weights": weights.values,
+    }
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        return
+    click.echo(f"{model}: a {found.kind} model of {size / 1e6:,.1f} MB, made by Camber {found.version}")
+    click.echo(f"signature  {found.signature}")
+    for title, table in (("sizes", found.sizes), *found.settings.items(), ("weights", weights.values)):
+        click.echo(f"\n{title}")
+        for name, value in table.items():
+            shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+            click.echo(f"  {name:<34}{shown}")
+    if verify:
+        click.echo("\nevery file is as it was written")

@@ -1,0 +1,43 @@
+"""camber train: from parallel text to a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from camber.cli.options import FILE, given, seed_option, settings_options, threads_option
+from camber.pipeline.settings import STAGES, TrainSettings, read_config
+
+#: stages whose flags carry the stage's name, because a field's name alone would say too little
+_PREFIXES = {"align": "align", "lm": "lm"}
+
+
+def _stage_options(command: Any) -> Any:
+    for name, cls in reversed(STAGES.items()):
+        command = settings_options(cls, prefix=_PREFIXES.get(name, ""))(command)
+    return command
+
+
+@click.command(help=__doc__)
+@click.option("--source", required=True, type=FILE, help="Source side, one sentence per line (may be .gz).")
+@click.option("--target", required=True, type=FILE, help="Target side.")
+@click.option("--model", required=True, type=FILE, help="Directory of the new model.")
+@click.option("--dev-source", type=FILE, help="Source of a development set.")
+@click.option("--dev-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
+@click.option("--held-out", type=click.IntRange(0), default=None, help="Pairs to hold out when no dev set is given.")
+@click.option("--lm", type=FILE, multiple=True, help="ARPA file to use instead of estimating one; may be repeated.")
+@click.option("--alignment", type=FILE, help="Word alignment (Pharaoh format) to use instead of our own.")
+@click.option("--config", type=FILE, help="TOML file with settings; flags override it.")
+@click.option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.")
+@_stage_options
+@seed_option
+@threads_option
+def command(config: Path | None, **values: Any) -> None:
+    from camber.pipeline.train import train
+
+    tables = read_config(config) if config else {}
+    for name, cls in STAGES.items():
+        tables.setdefault(name, {}).update(given(cls, values, _PREFIXES.get(name, "")))
+    train(settings=TrainSettings.from_dict(tables), **values)

@@ -1,0 +1,30 @@
+"""Derivations as an n-best list, in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from camber.decode.phrase import Derivation, PhraseDecoder
+from camber.nbest.nbest import NBest
+
+
+def to_nbest(decoder: PhraseDecoder, decoded: Sequence[Sequence[Derivation]]) -> NBest:
+    """Put the derivations of many sentences into one n-best list that keeps their parts and word alignments."""
+    flat = [item for found in decoded for item in found]
+    sentence_offsets = np.zeros(len(decoded) + 1, np.int64)
+    np.cumsum([len(found) for found in decoded], out=sentence_offsets[1:])
+    part_offsets = np.zeros(len(flat) + 1, np.int64)
+    np.cumsum([len(item.rules) for item in flat], out=part_offsets[1:])
+    return NBest(
+        decoder.names,
+        sentence_offsets,
+        part_offsets,
+        np.concatenate([item.features for item in flat] or [np.empty((0, len(decoder.names)))]),
+        [" ".join(item.words) for item in flat],
+        np.array([item.score for item in flat]),
+        source_spans=np.concatenate([item.spans for item in flat] or [np.empty((0, 2), np.int64)]),
+        target_spans=np.concatenate([item.target_spans for item in flat] or [np.empty((0, 2), np.int64)]),
+        alignments=[" ".join(f"{s}-{t}" for s, t in decoder.word_alignment(item)) for item in flat],
+    )

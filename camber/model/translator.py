@@ -1,0 +1,123 @@
+"""The translator: a model directory, opened; raw lines in, raw lines out.
+
+model = camber.load("my-model")
+model.translate(["Guten Morgen."])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from camber.decode.features import feature_names
+from camber.decode.phrase import Derivation, PhraseDecoder
+from camber.decode.settings import DecodeSettings
+from camber.errors import ModelError
+from camber.lm.ngrams import NgramModel
+from camber.model.directory import Draft, ModelDirectory
+from camber.model.weights import Weights
+from camber.rules.store import RuleStore
+from camber.text.pipeline import TextPipeline
+
+#: lines that are translated together when input is streamed
+CHUNK = 1000
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translated line: its raw text, and the derivation behind it."""
+
+    text: str
+    tokens: list[str]  # of the source, as the model sees them
+    derivation: Derivation
+
+
+class Translator:
+    """Rules, language models and weights, with the text pipeline around them."""
+
+    def __init__(
+        self,
+        text: TextPipeline,
+        store: RuleStore,
+        models: Sequence[NgramModel],
+        weights: Weights,
+        settings: DecodeSettings | None = None,
+        directory: ModelDirectory | None = None,
+    ) -> None:
+        self.text, self.weights, self.directory = text, weights, directory
+        self.decoder = PhraseDecoder(store, models, weights.values, settings)
+
+    @property
+    def settings(self) -> DecodeSettings:
+        """How the search is done."""
+        return self.decoder.settings
+
+    def searching(self, changes: Mapping[str, Any]) -> Translator:
+        """Return the same model with other settings of the search, such as ``{"pop_limit": 100}``."""
+        settings = DecodeSettings.from_dict({**self.settings.to_dict(), **changes})
+        decoder = self.decoder
+        return Translator(self.text, decoder.store, decoder.models, self.weights, settings, self.directory)
+
+    def translate(self, lines: Iterable[str], threads: int = 0) -> list[str]:
+        """Translate raw lines.
+
+        >>> model.translate(["ein haus"])                                           # doctest: +SKIP
+        ['a house']
+        """
+        return [found[0].text for found in self.translations(lines, threads=threads)]
+
+    def translations(
+        self, lines: Iterable[str], nbest: int = 1, distinct: bool = True, threads: int = 0, chunk: int = CHUNK
+    ) -> Iterator[list[Translation]]:
+        """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time."""
+        lines = iter(lines)
+        while group := list(islice(lines, chunk)):
+            tokens = [self.text.source_tokens(line) for line in group]
+            decoded = self.decoder.decode(tokens, nbest, distinct, threads)
+            for line, words, found in zip(group, tokens, decoded, strict=True):
+                yield [Translation(self.text.finish(item.words, line), words, item) for item in found]
+
+    def save(self, draft: Draft) -> None:
+        """Write everything into a model that is being made (:func:`camber.model.directory.write_model`)."""
+        for name in ("rules", "text"):
+            (draft.folder / name).mkdir()
+        self.text.save(draft.folder / "text")
+        self.decoder.store.save(draft.folder / "rules")
+        for number, model in enumerate(self.decoder.models, 1):
+            (draft.folder / f"lm{number}").mkdir()
+            model.save(draft.folder / f"lm{number}", "lm")
+        self.weights.write(draft.folder / "weights.tsv")
+        draft.settings["decode"] = self.settings.to_dict()
+        draft.sizes |= model_sizes(self.decoder.store, self.decoder.models)
+
+
+def model_sizes(store: RuleStore, models: Sequence[NgramModel]) -> dict[str, int]:
+    """Return what a reader of `model.toml` wants to know about a phrase model."""
+    return {
+        "source_words": len(store.source_vocabulary),
+        "target_words": len(store.target_vocabulary),
+        "source_phrases": store.phrases,
+        "rules": len(store),
+        "language_models": len(models),
+        "lm_order": max((model.order for model in models), default=0),
+    }
+
+
+def load(path: str | Path, settings: DecodeSettings | None = None, verify: bool = False) -> Translator:
+    """Open a model directory; `settings` override how it searches, `verify` checks every byte first."""
+    directory = ModelDirectory.open(path, verify)
+    if directory.kind != "phrase":
+        raise ModelError(f"{path}: a {directory.kind} model, which this version cannot translate with")
+    count = int(directory.sizes.get("language_models", 0))
+    models = [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)]
+    return Translator(
+        TextPipeline.load(directory.path / "text"),
+        RuleStore.load(directory.path / "rules"),
+        models,
+        Weights.read(directory.file("weights.tsv"), feature_names(len(models))),
+        settings or DecodeSettings.from_dict(directory.settings.get("decode", {})),
+        directory,
+    )

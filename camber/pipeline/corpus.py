@@ -1,0 +1,87 @@
+"""The first stage of training: raw files become a clean, tokenised bitext, with some pairs held out if need be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from camber.corpus import Bitext, Sentences, Vocabulary
+from camber.corpus.cleaning import CleanSettings, clean
+from camber.corpus.reading import read_lines, read_parallel, write_lines
+from camber.corpus.splitting import hold_out
+from camber.errors import CamberError, InputError
+from camber.progress import log
+from camber.text.pipeline import TextPipeline, TextSettings
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Raw lines that no stage of training saw."""
+
+    source: list[str]
+    target: list[str]
+
+
+def prepare(
+    source: Path,
+    target: Path,
+    folder: Path,
+    text: TextSettings,
+    cleaning: CleanSettings,
+    held_out: int | None,
+    seed: int,
+) -> None:
+    """Read, split, tokenise, case and clean the training text; write all that later stages need into `folder`.
+
+    `held_out` pairs are set aside (None: as many as `camber.corpus.splitting` suggests).
+    """
+    sides = read_parallel(source, target)
+    rows = np.arange(len(sides[0]))
+    if held_out is None or held_out > 0:
+        if held_out is not None and held_out >= len(rows):
+            raise CamberError(f"cannot hold out {held_out:,} of {len(rows):,} pairs; ask for fewer, or give a dev set")
+        rows, kept_back = hold_out(len(rows), held_out, seed, list(zip(*sides, strict=True)))
+        log.info("no dev set was given: %s of %s pairs are held out", f"{len(kept_back):,}", f"{len(sides[0]):,}")
+        write_lines(folder / "held-out.source", [sides[0][i] for i in kept_back])
+        write_lines(folder / "held-out.target", [sides[1][i] for i in kept_back])
+    sides = [[side[i] for i in rows] for side in sides]
+    pipeline = TextPipeline.learn(text, *sides)
+    tokens = [pipeline.source_tokens(line) for line in sides[0]], [pipeline.target_tokens(line) for line in sides[1]]
+    kept, report = clean(*tokens, cleaning)
+    log.info("%s", report)
+    if len(kept) == 0:
+        raise InputError("no sentence pair is left after cleaning", source, remedy=f"{report}; check both files")
+    (folder / "text").mkdir()
+    pipeline.save(folder / "text")
+    for name, side in zip(("source", "target"), tokens, strict=True):
+        save_sentences(Sentences.encode([side[i] for i in kept]), folder, name)
+    np.save(folder / "kept.npy", rows[kept])
+
+
+def save_sentences(sentences: Sentences, folder: Path, name: str) -> None:
+    """Write the ids, offsets and words of one side."""
+    np.save(folder / f"{name}.ids.npy", sentences.ids)
+    np.save(folder / f"{name}.offsets.npy", sentences.offsets)
+    sentences.vocabulary.save(folder / f"{name}.words.txt")
+
+
+def load_bitext(folder: Path) -> Bitext:
+    """Open the bitext that :func:`prepare` wrote."""
+    sides = [
+        Sentences(
+            np.load(folder / f"{name}.ids.npy"),
+            np.load(folder / f"{name}.offsets.npy"),
+            Vocabulary.load(folder / f"{name}.words.txt"),
+        )
+        for name in ("source", "target")
+    ]
+    return Bitext(*sides)
+
+
+def load_held_out(folder: Path) -> HeldOut | None:
+    """Return the pairs that :func:`prepare` set aside, if any."""
+    if not (folder / "held-out.source").exists():
+        return None
+    return HeldOut(read_lines(folder / "held-out.source"), read_lines(folder / "held-out.target"))

@@ -1,0 +1,68 @@
+"""All settings of a training, and the TOML file that they may come from."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from camber.align.words import AlignSettings
+from camber.corpus.cleaning import CleanSettings
+from camber.corpus.reading import decode_lines, read_bytes
+from camber.decode.settings import DecodeSettings
+from camber.errors import InputError, SettingsError
+from camber.lm.kneser_ney import LmSettings
+from camber.rules.extraction import RuleSettings
+from camber.settings import Settings
+from camber.text.pipeline import TextSettings
+
+#: table of the file → settings of that stage
+STAGES: dict[str, type[Settings]] = {
+    "text": TextSettings,
+    "clean": CleanSettings,
+    "align": AlignSettings,
+    "lm": LmSettings,
+    "rules": RuleSettings,
+    "decode": DecodeSettings,
+}
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """The settings of every stage of a training."""
+
+    text: TextSettings = field(default_factory=TextSettings)
+    clean: CleanSettings = field(default_factory=CleanSettings)
+    align: AlignSettings = field(default_factory=AlignSettings)
+    lm: LmSettings = field(default_factory=LmSettings)
+    rules: RuleSettings = field(default_factory=RuleSettings)
+    decode: DecodeSettings = field(default_factory=DecodeSettings)
+
+    @classmethod
+    def from_dict(cls, tables: dict[str, dict[str, Any]]) -> TrainSettings:
+        """Make settings from a table per stage; unknown tables and keys are errors that list the known ones."""
+        for name, table in tables.items():
+            if name not in STAGES or not isinstance(table, dict):
+                raise SettingsError(f"unknown table {name!r} of settings; known: {', '.join(STAGES)}")
+        stages: dict[str, Any] = {name: STAGES[name].from_dict(table) for name, table in tables.items()}
+        return cls(**stages)
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return a table per stage."""
+        return dataclasses.asdict(self)
+
+
+def read_config(path: str | Path) -> dict[str, dict[str, Any]]:
+    """Read the tables of a TOML file, such as ``[lm]`` / ``order = 4``."""
+    text = "\n".join(decode_lines(read_bytes(path), path))
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not valid TOML ({error})", path) from None
+    try:
+        TrainSettings.from_dict(tables)
+    except (SettingsError, TypeError) as error:
+        raise InputError(str(error), path) from None
+    return tables

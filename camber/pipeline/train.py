@@ -1,0 +1,174 @@
+"""Train a phrase-based translator: text, alignment, language model, rules, model; each stage runs once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from camber.align.pharaoh import Alignment, read_pharaoh
+from camber.align.words import align_corpus
+from camber.corpus.reading import read_parallel
+from camber.decode.features import feature_names, untuned_weights
+from camber.errors import InputError
+from camber.lm.kneser_ney import estimate
+from camber.lm.ngrams import NgramModel
+from camber.metrics.bleu import BLEU
+from camber.model.directory import check_place, write_model
+from camber.model.translator import Translator, load, model_sizes
+from camber.model.weights import Weights
+from camber.pipeline.corpus import HeldOut, load_bitext, load_held_out, prepare
+from camber.pipeline.settings import TrainSettings
+from camber.pipeline.stages import Stage, Stages
+from camber.progress import log
+from camber.rules.extraction import extract
+from camber.rules.store import RuleStore
+
+Name = str | Path
+
+
+def train(
+    source: Name,
+    target: Name,
+    model: Name,
+    *,
+    dev_source: Name | None = None,
+    dev_target: Sequence[Name] | Name = (),
+    lm: Sequence[Name] | Name = (),
+    alignment: Name | None = None,
+    held_out: int | None = None,
+    settings: TrainSettings | None = None,
+    seed: int = 1,
+    threads: int = 0,
+    keep_work: bool = True,
+) -> Translator:
+    """Train a translator from two parallel files and return it, opened from its directory `model`.
+
+    `lm`: ARPA files to use instead of a language model of the target side; `alignment`: a Pharaoh file instead of our
+    own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, 0: none). What the
+    stages made stays in ``<model>.work``, so that an interrupted or changed training runs only what it must.
+
+    >>> camber.train("train.de", "train.en", "my-model")                            # doctest: +SKIP
+    """
+    settings = settings or TrainSettings()
+    source, target, model = Path(source), Path(target), Path(model)
+    references = [Path(dev_target)] if isinstance(dev_target, str | Path) else [Path(name) for name in dev_target]
+    arpas = [Path(lm)] if isinstance(lm, str | Path) else [Path(name) for name in lm]
+    check_place(model)
+    dev = _read_dev(dev_source, references)  # before the long work: a wrong path should not cost an hour
+    if alignment is not None:
+        held_out = 0  # the file has a line for every pair
+
+    with Stages(model.with_name(model.name + ".work")) as stages:
+        corpus = stages.run(
+            "corpus",
+            {"source": source, "target": target, "text": settings.text, "clean": settings.clean, "seed": seed,
+             "held_out": 0 if dev else held_out},
+            lambda folder: prepare(
+                source, target, folder, settings.text, settings.clean, 0 if dev else held_out, seed
+            ),
+            code=("camber.text", "camber.corpus", "camber.pipeline.corpus"),
+        )  # fmt: skip
+        aligned = stages.run(
+            "align",
+            {"corpus": corpus, "settings": settings.align, "own": Path(alignment) if alignment else None, "seed": seed},
+            lambda folder: _align(corpus, alignment, settings, seed, threads, folder),
+            code=("camber.align",),
+        )
+        language = stages.run(
+            "lm",
+            {"corpus": corpus, "settings": settings.lm, "own": arpas},
+            lambda folder: _language_models(corpus, arpas, settings, folder),
+            code=("camber.lm",),
+        )
+        rules = stages.run(
+            "rules",
+            {"corpus": corpus, "aligned": aligned, "settings": settings.rules},
+            lambda folder: extract(
+                load_bitext(corpus.folder), _load_alignment(aligned.folder), settings.rules, threads
+            ).save(folder),
+            code=("camber.rules",),
+        )
+        held = load_held_out(corpus.folder)
+        _assemble(model, settings, corpus, language, rules)
+        if not keep_work:
+            stages.remove()
+    translator = load(model)
+    _report(translator, dev, held, threads)
+    return translator
+
+
+def _read_dev(source: Name | None, references: list[Path]) -> tuple[list[str], list[list[str]]] | None:
+    """Read the dev set, if one was given: source lines, and the lines of every reference."""
+    if source is None and not references:
+        return None
+    if source is None or not references:
+        raise InputError("a dev set needs a source file and at least one target file", source or references[0])
+    first, *others = read_parallel(source, *references)
+    return first, others
+
+
+def _align(
+    corpus: Stage, alignment: Name | None, settings: TrainSettings, seed: int, threads: int, folder: Path
+) -> None:
+    """Align the corpus, or read the user's alignment and keep the lines of the pairs that cleaning kept."""
+    bitext = load_bitext(corpus.folder)
+    if alignment is None:
+        found = align_corpus(bitext, settings.align, seed, threads)
+    else:
+        every = read_pharaoh(alignment)
+        kept = np.load(corpus.folder / "kept.npy")
+        if len(kept) and int(kept[-1]) >= len(every):
+            raise InputError(f"{len(every):,} lines, but there are more sentence pairs", alignment)
+        found = Alignment.from_pairs([[(s, t) for s, t in every[i].tolist()] for i in kept])
+        lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
+        for row, (links, (s, t)) in enumerate(zip(found, lengths, strict=True)):
+            if len(links) and (links[:, 0].max() >= s or links[:, 1].max() >= t):
+                raise InputError(
+                    f"a link lies outside a pair of {s} and {t} words",
+                    alignment,
+                    int(kept[row]) + 1,
+                    remedy="positions count from 0, and words are those of our tokenisation (--tokenizer none?)",
+                )
+    np.save(folder / "links.npy", found.links)
+    np.save(folder / "offsets.npy", found.offsets)
+
+
+def _load_alignment(folder: Path) -> Alignment:
+    return Alignment(np.load(folder / "links.npy"), np.load(folder / "offsets.npy"))
+
+
+def _language_models(corpus: Stage, arpas: Sequence[Path], settings: TrainSettings, folder: Path) -> None:
+    """Read the user's language models, or estimate one from the target side."""
+    if arpas:
+        models = [NgramModel.read(path) for path in arpas]
+    else:
+        models = [NgramModel.from_trie(estimate(load_bitext(corpus.folder).target, settings.lm))]
+    for number, model in enumerate(models, 1):
+        (folder / f"lm{number}").mkdir()
+        model.save(folder / f"lm{number}", "lm")
+
+
+def _assemble(model: Path, settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage) -> None:
+    """Put the stages' outputs together into a model directory."""
+    models = [NgramModel.load(folder, "lm") for folder in sorted(language.folder.glob("lm*"))]
+    with write_model(model, "phrase", settings.to_dict()) as draft:
+        draft.take_folder(corpus.folder / "text", "text")
+        draft.take_folder(language.folder)
+        draft.take_folder(rules.folder, "rules")
+        weights = untuned_weights(len(models))
+        Weights({name: weights[name] for name in feature_names(len(models))}).write(draft.path("weights.tsv"))
+        draft.sizes |= model_sizes(RuleStore.load(rules.folder), models)
+
+
+def _report(
+    translator: Translator, dev: tuple[list[str], list[list[str]]] | None, held: HeldOut | None, threads: int
+) -> None:
+    """Say how well the model translates text that it was not trained on."""
+    if dev is None and held is None:
+        return
+    source, references = dev if dev else (held.source, [held.target])  # type: ignore[union-attr]
+    metric = BLEU(tokenize="none" if translator.text.settings.tokenizer == "none" else "13a")
+    score = metric.score(metric.statistics(translator.translate(source, threads), references).sum(0))
+    log.info("BLEU on %s %s lines: %.2f", f"{len(source):,}", "dev" if dev else "held-out", score)
