@@ -160,7 +160,7 @@ def _put_number(buffer, at, value, powers):
         else:
             break
     if digits == 1000000:  # 9.999996 became 10
-        digits = 100000
+        digits = np.int64(100000)
         exponent += 1
     size = 6
     while digits % 10 == 0:
