@@ -1,0 +1,254 @@
+"""The n-best format of Moses, which Marian, Joshua and cdec write with small differences.
+
+    0 ||| a house ||| LM0= -4.1 TranslationModel0= -1.2 -0.5 ||| -3.3 ||| 0=0-1 ||| 0-0 0-1
+
+Sentence, text, features, score, segmentation, word alignment; the last two are optional, and so is the score. A label
+with several values names the features ``TranslationModel0.0``, ``TranslationModel0.1``; one with a single value is the
+name itself (so is ``name=value``, Joshua's way). A feature that some hypotheses lack is 0 there.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.corpus.reading import write_whole
+from camber.errors import CamberError, InputError
+from camber.nbest.nbest import NBest
+from camber.nbest.reading import SentenceBounds, numbered_lines
+
+_BARS = re.compile(r"(?:^|\s)\|\|\|(?=\s|$)")
+_BAR_ADVICE = "fields are separated by ' ||| '; does the text itself contain '|||'?"
+
+
+class _Layout:
+    """Where the labels and the values stand in the feature fields of lines that look alike."""
+
+    def __init__(self, tokens: list[str], names: tuple[str, ...], labels: list[int]) -> None:
+        values = [index for index in range(len(tokens)) if index not in set(labels)]
+        self.names = names
+        self.length = len(tokens)
+        self.labels: Callable[[list[str]], Any] = itemgetter(*labels) if labels else lambda tokens: None
+        self.values: Callable[[list[str]], Any] = (
+            itemgetter(*values) if len(values) > 1 else lambda tokens: [tokens[index] for index in values]
+        )
+        self.expected = self.labels(tokens)
+        self.rows = array("q")
+        self.numbers = array("d")
+
+    def fits(self, tokens: list[str]) -> bool:
+        return len(tokens) == self.length and self.labels(tokens) == self.expected
+
+
+class _Features:
+    """Collect the feature fields of all lines; lines of the same layout go the quick way."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        self.layouts: dict[tuple[Any, ...], _Layout] = {}
+        self.last: _Layout | None = None
+        self.groups: dict[str, tuple[int, int]] = {}  # label → number of values, first line
+        self.names: dict[str, None] = {}
+
+    def add(self, field: str, row: int, number: int) -> None:
+        tokens = field.split()
+        layout = self.last
+        if layout is None or not layout.fits(tokens):
+            if any("=" in token[:-1] for token in tokens):  # name=value
+                tokens = [piece for token in tokens for piece in _apart(token)]
+            if layout is None or not layout.fits(tokens):
+                self.last = layout = self._layout(tokens, number)
+        try:
+            numbers = list(map(float, layout.values(tokens)))
+        except ValueError:
+            bad = next(token for token in layout.values(tokens) if not _is_number(token))
+            raise InputError(f"feature value {bad!r} is not a number", self.path, number, remedy=_BAR_ADVICE) from None
+        if not math.isfinite(sum(numbers)):
+            for name, value in zip(layout.names, numbers, strict=True):
+                if not math.isfinite(value):
+                    raise InputError(f"feature {name} is {value}; expected a finite number", self.path, number)
+        layout.rows.append(row)
+        layout.numbers.extend(numbers)
+
+    def _layout(self, tokens: list[str], number: int) -> _Layout:
+        labels = [index for index, token in enumerate(tokens) if token.endswith("=")]
+        key = (len(tokens), *((index, tokens[index]) for index in labels))
+        if key not in self.layouts:
+            self.layouts[key] = _Layout(tokens, self._names(tokens, labels, number), labels)
+        return self.layouts[key]
+
+    def _names(self, tokens: list[str], labels: list[int], number: int) -> tuple[str, ...]:
+        if tokens and (not labels or labels[0] != 0):
+            raise InputError(f"value {tokens[0]!r} without a name", self.path, number, remedy=_BAR_ADVICE)
+        names: list[str] = []
+        seen: set[str] = set()
+        for start, end in zip(labels, [*labels[1:], len(tokens)], strict=True):
+            label, size = tokens[start][:-1], end - start - 1
+            if not label or label in seen:
+                raise InputError(f"feature {label!r} occurs twice or has no name", self.path, number)
+            seen.add(label)
+            if size == 0:
+                raise InputError(f"feature {label} has no value", self.path, number)
+            before, line = self.groups.setdefault(label, (size, number))
+            if before != size:
+                raise InputError(f"{size} values for {label}, but {before} in line {line}", self.path, number)
+            names += [label] if size == 1 else [f"{label}.{index}" for index in range(size)]
+        if len(set(names)) < len(names):
+            raise InputError("two features of the same name", self.path, number)
+        self.names.update(dict.fromkeys(names))
+        return tuple(names)
+
+    def table(self, rows: int) -> npt.NDArray[np.float64]:
+        columns = {name: column for column, name in enumerate(self.names)}
+        found = np.zeros((rows, len(columns)))
+        for layout in self.layouts.values():
+            numbers = np.frombuffer(layout.numbers, np.float64).reshape(len(layout.rows), len(layout.names))
+            where = [columns[name] for name in layout.names]
+            found[np.frombuffer(layout.rows, np.int64)[:, None], where] = numbers
+        return found
+
+
+def _apart(token: str) -> list[str]:
+    label, _, value = token.rpartition("=")
+    return [label + "=", value] if label and value else [token]
+
+
+def _is_number(token: str) -> bool:
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
+
+
+def read_moses(path: str | Path, sentences: int | None = None) -> NBest:
+    """Read a list in Moses' format, one part per hypothesis; an error names its line."""
+    bounds, features = SentenceBounds(path), _Features(path)
+    texts: list[str] = []
+    scores, scored_line, plain_line = array("d"), 0, 0
+    segmentations: dict[int, str] = {}
+    alignments: dict[int, str] = {}
+    for number, line in numbered_lines(path):
+        fields = line.split(" ||| ")
+        if line.count("|||") != len(fields) - 1:
+            fields = _BARS.split(line)
+        if not 3 <= len(fields) <= 6:
+            raise InputError(f"{len(fields)} fields, expected 3 to 6", path, number, remedy=_BAR_ADVICE)
+        if len(fields) > 3 and "=" not in fields[2] and "=" in fields[3]:
+            fields.append(fields.pop(2))  # Marian has the alignment before the features
+        bounds.add(_sentence(fields[0], path, number), number)
+        row = len(texts)
+        texts.append(fields[1].strip(" \t"))
+        features.add(fields[2], row, number)
+        if len(fields) > 3:
+            scores.append(_score(fields[3], path, number))
+            scored_line = scored_line or number
+        else:
+            plain_line = plain_line or number
+        if scored_line and plain_line:
+            raise InputError(f"line {scored_line} has a score, line {plain_line} has none", path, number)
+        if len(fields) == 6 or (len(fields) == 5 and "=" in fields[4]):
+            segmentations[row] = fields[4].strip()
+        if len(fields) == 6 or (len(fields) == 5 and "=" not in fields[4]):
+            alignments[row] = fields[-1].strip()
+    return NBest.of_hypotheses(
+        tuple(features.names),
+        bounds.finished(sentences),
+        texts,
+        features.table(len(texts)),
+        np.frombuffer(scores, np.float64) if scored_line else None,
+        segmentations=[segmentations.get(row, "") for row in range(len(texts))] if segmentations else None,
+        alignments=[alignments.get(row, "") for row in range(len(texts))] if alignments else None,
+    )
+
+
+def _sentence(field: str, path: str | Path, number: int) -> int:
+    field = field.strip()
+    if not (field.isascii() and field.isdecimal()):
+        raise InputError(f"{field!r} is not a sentence number", path, number, remedy="lines begin with '0 ||| '")
+    return int(field)
+
+
+def _score(field: str, path: str | Path, number: int) -> float:
+    try:
+        score = float(field)
+    except ValueError:
+        raise InputError(f"score {field.strip()!r} is not a number", path, number, remedy=_BAR_ADVICE) from None
+    if not math.isfinite(score):
+        raise InputError(f"score {score}; expected a finite number", path, number)
+    return score
+
+
+def shortest(value: float) -> str:
+    """Write a number so that it comes back exactly, whole ones without a point.
+
+    >>> shortest(-9.0), shortest(0.1)
+    ('-9', '0.1')
+    """
+    text = repr(value)
+    return text[:-2] if text.endswith(".0") else text
+
+
+def natural_groups(names: Sequence[str]) -> dict[str, list[str]]:
+    """Undo the naming of the reader: ``lm.0, lm.1`` next to each other become the label ``lm``.
+
+    >>> natural_groups(["w", "lm.0", "lm.1"])
+    {'w': ['w'], 'lm': ['lm.0', 'lm.1']}
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        stem, dot, index = name.rpartition(".")
+        if dot and index == "0" and f"{stem}.1" in names and stem not in names:
+            groups[stem] = [name]
+        elif dot and stem in groups and groups[stem] != [stem] and index == str(len(groups[stem])):
+            groups[stem].append(name)
+        else:
+            groups[name] = [name]
+    return groups
+
+
+def write_moses(nbest: NBest, path: str | Path, groups: Mapping[str, Sequence[str]] | None = None) -> None:
+    """Write a list in Moses' format; `groups` says which features follow which label."""
+    groups = natural_groups(nbest.names) if groups is None else groups
+    template, order = _template(groups, nbest.names)
+    segmented = nbest.segmentations is not None or (nbest.source_spans is not None and nbest.target_spans is not None)
+    tail = segmented or nbest.alignments is not None
+    if tail and nbest.scores is None:
+        raise CamberError("a list with alignments but without scores cannot be written in Moses' format; use jsonl")
+    rows = nbest.hypothesis_features()[:, order]
+    owner = nbest.sentences().tolist()
+    with write_whole(path) as stream:
+        for index, text in enumerate(nbest.texts):
+            if "|||" in text or "\n" in text or "\r" in text:
+                raise CamberError(
+                    f"{text!r} cannot be written in Moses' format (it has '|||' or a line end); use jsonl"
+                )
+            line = f"{owner[index]} ||| {text} ||| " + template % tuple(map(shortest, rows[index].tolist()))
+            if nbest.scores is not None:
+                line += f" ||| {shortest(float(nbest.scores[index]))}"
+            if tail:
+                alignment = nbest.alignments[index] if nbest.alignments is not None else ""
+                line += f" ||| {nbest.segmentation(index)} ||| {alignment}"
+            stream.write(line + "\n")
+
+
+def _template(groups: Mapping[str, Sequence[str]], names: Sequence[str]) -> tuple[str, list[int]]:
+    """Return ``LM0= %s TM0= %s %s`` and the column of every %s."""
+    listed = [name for group in groups.values() for name in group]
+    if sorted(listed) != sorted(names):
+        wrong = sorted(set(listed) ^ set(names)) or sorted({name for name in listed if listed.count(name) > 1})
+        raise CamberError(f"the groups must name every feature once; look at {', '.join(wrong)}")
+    for label in groups:
+        if label.split() != [label] or label == "|||":
+            raise CamberError(f"{label!r} cannot be a label in Moses' format; use jsonl")
+    columns = {name: index for index, name in enumerate(names)}
+    pieces = [f"{label.replace('%', '%%')}=" + " %s" * len(group) for label, group in groups.items() if group]
+    return " ".join(pieces), [columns[name] for name in listed]

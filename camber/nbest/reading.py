@@ -1,0 +1,98 @@
+"""What the readers of n-best lists share: lines one by one (lists are long), and the sentences' bounds."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import InputError
+
+_MOST_SENTENCES = 100_000_000  # a larger number is a damaged line rather than a sentence
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a plain or gzip file, told apart by content."""
+    try:
+        with open(path, "rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            if packed:
+                with gzip.GzipFile(fileobj=raw) as stream:
+                    yield stream  # type: ignore[misc]
+            else:
+                yield raw
+    except FileNotFoundError:
+        raise InputError("no such file", path, remedy="check the path") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"damaged gzip file ({error})", path, remedy="copy or compress it again") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path) from None
+
+
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield (1-based number, line without its end) of every line that is not blank."""
+    empty = True
+    with _opened(path) as stream:
+        for number, raw in enumerate(stream, 1):
+            if number == 1:
+                raw = raw.removeprefix(b"\xef\xbb\xbf")
+            try:
+                line = raw.decode("utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                bad = f"invalid UTF-8 (byte 0x{raw[error.start]:02x})"
+                raise InputError(bad, path, number, remedy="convert the file to UTF-8") from None
+            if line and not line.isspace():
+                empty = False
+                yield number, line
+    if empty:
+        raise InputError("the file is empty", path, remedy="give an n-best list")
+
+
+def first_character(path: str | Path) -> str:
+    """Return the first character of a list that is not white space."""
+    return next(numbered_lines(path))[1].lstrip()[0]
+
+
+class SentenceBounds:
+    """Collect how many hypotheses each sentence has, while they are read in the order of the sentences."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        self.last = -1
+        self.offsets: list[int] = []
+        self.count = 0
+
+    def add(self, sentence: int, number: int) -> None:
+        """Count a hypothesis of `sentence`, found in line `number`."""
+        if sentence != self.last:
+            if sentence < self.last:
+                raise InputError(
+                    f"a hypothesis of sentence {sentence} after those of sentence {self.last}",
+                    self.path,
+                    number,
+                    remedy="keep the hypotheses of a sentence together, sentences in rising order",
+                )
+            if sentence > _MOST_SENTENCES:
+                raise InputError(f"sentence number {sentence} is too large", self.path, number)
+            self.offsets.extend([self.count] * (sentence - self.last))  # sentences left out have none
+            self.last = sentence
+        self.count += 1
+
+    def finished(self, sentences: int | None) -> npt.NDArray[np.int64]:
+        """Return int64[sentences + 1]; with a number of sentences, check it."""
+        total = self.last + 1 if sentences is None else sentences
+        if total <= self.last:
+            raise InputError(
+                f"hypotheses up to sentence {self.last} (from 0), but there are only {total} sentences",
+                self.path,
+                remedy="is this the list of that text?",
+            )
+        return np.array(self.offsets + [self.count] * (total - self.last), np.int64)
