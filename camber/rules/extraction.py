@@ -12,9 +12,10 @@ from camber.align.pharaoh import Alignment
 from camber.corpus.bitext import Bitext
 from camber.errors import CamberError
 from camber.rules.phrases import check_alignment, find_phrases
+from camber.rules.ragged import cut, offsets_from, take_ragged
 from camber.rules.scoring import PhrasePairs, gather, lexical_weights, links_of, orientation_probabilities
 from camber.rules.significance import THRESHOLDS, significant
-from camber.rules.store import REORDERING_NAMES, RuleStore, offsets_from, take_ragged
+from camber.rules.store import RuleStore
 from camber.rules.suffixes import SortedSuffixes
 from camber.settings import Settings, setting
 
@@ -98,14 +99,13 @@ def _assemble(
     # Pairs come by source and then target id sequence; a stable sort by falling count keeps the latter for ties.
     most = int(pairs.counts.max(initial=0))
     order = np.argsort(of_source * (most + 1) + most - pairs.counts, kind="stable")
-    source_ids, source_offsets = _words(bitext.source.ids, source_starts, source_lengths)
-    target_ids, target_offsets = _words(bitext.target.ids, target_starts, target_lengths)
+    source_ids, source_offsets = cut(bitext.source.ids, source_starts, source_lengths)
+    target_ids, target_offsets = cut(bitext.target.ids, target_starts, target_lengths)
     target_ids, target_offsets = take_ragged(target_ids, target_offsets, of_target[order])
     links, link_offsets = take_ragged(links, offsets_from(link_sizes), order)
     orientations = np.zeros((len(order), 0), np.float32)
     if reordering:
         orientations = orientation_probabilities(pairs.orientations)[order]
-        assert orientations.shape[1] == len(REORDERING_NAMES)
     return RuleStore(
         source_ids=source_ids,
         source_offsets=source_offsets,
@@ -122,9 +122,3 @@ def _assemble(
         target_vocabulary=bitext.target.vocabulary,
         max_phrase_length=int(source_lengths.max(initial=0)),
     )
-
-
-def _words(ids: npt.NDArray[np.int32], starts: Int64s, lengths: Int64s) -> tuple[npt.NDArray[np.int32], Int64s]:
-    """Gather the words of n-grams into one array."""
-    offsets = offsets_from(lengths)
-    return ids[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)], offsets

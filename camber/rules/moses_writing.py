@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from camber.corpus.vocabulary import Vocabulary
 from camber.kernel import kernel
-from camber.rules.store import RuleStore, offsets_from
+from camber.rules.ragged import offsets_from, ranks, sort_keys
+from camber.rules.store import RuleStore
 
 PHRASE_TABLE = "phrase-table.gz"
 REORDERING_TABLE = "reordering-table.wbe-msd-bidirectional-fe.gz"
@@ -97,14 +98,12 @@ def _word_bytes(vocabulary: Vocabulary) -> tuple[npt.NDArray[np.uint8], Int64s]:
 
 def _byte_order(store: RuleStore, phrase: Int64s) -> Int64s:
     """Return the rules in the byte order of their lines."""
-    sources = _sort_keys(store.source_vocabulary, store.source_ids, store.source_offsets)
-    targets = _sort_keys(store.target_vocabulary, store.target_ids, store.target_offsets)
-    rank = np.empty(store.phrases, np.int64)
-    rank[np.lexsort(sources[::-1])] = np.arange(store.phrases)
-    return np.lexsort((*targets[::-1], rank[phrase]))
+    sources = _text_keys(store.source_vocabulary, store.source_ids, store.source_offsets)
+    targets = _text_keys(store.target_vocabulary, store.target_ids, store.target_offsets)
+    return np.lexsort((*targets[::-1], ranks(sources)[phrase]))
 
 
-def _sort_keys(vocabulary: Vocabulary, ids: npt.NDArray[np.int32], offsets: Int64s) -> list[Int64s]:
+def _text_keys(vocabulary: Vocabulary, ids: npt.NDArray[np.int32], offsets: Int64s) -> list[Int64s]:
     """Return int64 keys, most important first, that sort phrases like the bytes of their text and a separator.
 
     Every word is followed by a space, so that no word is the beginning of another, and words may be compared by their
@@ -112,21 +111,9 @@ def _sort_keys(vocabulary: Vocabulary, ids: npt.NDArray[np.int32], offsets: Int6
     """
     texts = [word + " " for word in _escaped(vocabulary)]
     separator = "||| "
-    ranks = {text: rank for rank, text in enumerate(sorted({*texts, separator}), 1)}  # UTF-8 keeps code point order
-    of_word = np.array([ranks[text] for text in texts] or [0], np.int64)
-    lengths = np.diff(offsets)
-    bits = len(ranks).bit_length()
-    keys, free = [], 0
-    for place in range(int(lengths.max(initial=0)) + 1):
-        if free < bits:
-            keys.append(np.zeros(len(lengths), np.int64))
-            free = 63
-        inside = lengths > place
-        column = np.where(lengths == place, ranks[separator], 0)
-        column[inside] = of_word[ids[offsets[:-1][inside] + place]]
-        free -= bits
-        keys[-1] |= column << free
-    return keys
+    rank = {text: place for place, text in enumerate(sorted({*texts, separator}), 1)}  # UTF-8 keeps code point order
+    of_word = np.array([rank[text] for text in texts] or [0], np.int64)
+    return sort_keys(of_word[ids], offsets, end=rank[separator])
 
 
 @kernel

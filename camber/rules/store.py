@@ -17,6 +17,7 @@ import numpy.typing as npt
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, ModelError
 from camber.kernel import kernel
+from camber.rules.ragged import offsets_from, take_ragged
 
 #: The columns of `RuleStore.scores`, in Moses' order.
 SCORE_NAMES = ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s")
@@ -222,32 +223,6 @@ def _open(path: Path, kind: type[np.generic], dimensions: int) -> npt.NDArray[An
             "train the model again"
         )
     return array.view(np.ndarray)
-
-
-def offsets_from(sizes: npt.NDArray[np.integer]) -> Int64s:
-    """Return where pieces of these sizes start, and the end.
-
-    >>> offsets_from(np.array([2, 0, 1])).tolist()
-    [0, 2, 2, 3]
-    """
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
-def take_ragged(
-    flat: npt.NDArray[Any], offsets: Int64s, rows: npt.NDArray[np.integer]
-) -> tuple[npt.NDArray[Any], Int64s]:
-    """Gather pieces of a flat array in a new order: the pieces in one array, and their offsets.
-
-    >>> flat, offsets = take_ragged(np.array([7, 8, 9]), np.array([0, 2, 3]), np.array([1, 0]))
-    >>> flat.tolist(), offsets.tolist()
-    ([9, 7, 8], [0, 1, 3])
-    """
-    starts = offsets[rows]
-    sizes = offsets[np.asarray(rows) + 1] - starts
-    new = offsets_from(sizes)
-    return flat[np.arange(new[-1]) + np.repeat(starts - new[:-1], sizes)], new
 
 
 @kernel

@@ -77,6 +77,11 @@ def test_alignments_and_counts_may_be_missing_and_more_fields_are_passed_over(tm
     assert (store.links.shape, store.counts.tolist(), store.has_reordering) == ((0, 2), [[0, 0]], False)
 
 
+def test_old_tables_without_the_joint_count_get_it_from_the_probability(tmp_path):
+    store = read(tmp_path, "a ||| x ||| 0.5 1 0.75 1 ||| 0-0 ||| 6 4\n")
+    assert (store.counts.tolist(), store.source_counts.tolist()) == ([[6, 3]], [4])
+
+
 def test_a_no_break_space_is_part_of_a_word(tmp_path):
     store = read(tmp_path, "10\u00a0000 b ||| x\u2028y ||| 1 1 1 1\n")
     assert store.source(0) == ["10\u00a0000", "b"]
@@ -92,11 +97,12 @@ def test_a_no_break_space_is_part_of_a_word(tmp_path):
         ("a ||| x ||| 1 1 1", "phrases:2: 3 numbers, expected 4.*p_s_given_t"),
         ("a ||| x ||| 1 1 1 1 2.718", "phrases:2: 5 numbers, expected 4"),
         ("a ||| x ||| 1 1 one 1", "phrases:2: 'one' is not a number"),
-        ("a ||| x ||| 1 nan 1 1", "phrases:2: nan is not a probability"),
+        ("a ||| x ||| 1 nan 1 1", "phrases:2: 'nan' is not a number"),
         ("a ||| x ||| 1 -0.5 1 1", "phrases:2: -0.5 is not a probability.*not logarithms"),
         ("a ||| x ||| 1 1 1 1 ||| 0-0 0:1", "phrases:2: '0:1' is not a link"),
-        ("a ||| x ||| 1 1 1 1 ||| 0-1", "phrases:2: .*'0-1' lies outside"),
-        ("a ||| x ||| 1 1 1 1 ||| 0-0 ||| 1 1", "phrases:2: 2 numbers, expected 3"),
+        ("a ||| x ||| 1 1 1 1 ||| 0-1", "phrases:2: link 0-1 lies outside"),
+        ("a ||| x ||| 1 1 1 1 ||| 0-0 ||| 1", "phrases:2: 1 counts, expected 3"),
+        ("a ||| x ||| 1 1 1 1 ||| 0-0 ||| 1 x 1", "phrases:2: 'x' is not a number"),
         ("q ||| q ||| 1 1 1 1 ||| 0-0 ||| 1 1 1", "phrases:2: this phrase pair was there before"),
     ],
 )

@@ -15,8 +15,9 @@ from camber.corpus import Vocabulary
 from camber.errors import CamberError, ModelError
 from camber.kernel import compiled_kernels
 from camber.rules.moses import read_moses
+from camber.rules.ragged import offsets_from
 from camber.rules.significance import significance, significant
-from camber.rules.store import RuleStore, offsets_from
+from camber.rules.store import RuleStore
 
 
 def store_of(phrases, options=None):

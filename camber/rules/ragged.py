@@ -1,0 +1,83 @@
+"""Ragged arrays: pieces of different lengths in one flat array, with the offsets where they start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Int64s = npt.NDArray[np.int64]
+
+
+def offsets_from(sizes: npt.NDArray[np.integer]) -> Int64s:
+    """Return where pieces of these sizes start, and the end.
+
+    >>> offsets_from(np.array([2, 0, 1])).tolist()
+    [0, 2, 2, 3]
+    """
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def take_ragged(
+    flat: npt.NDArray[Any], offsets: Int64s, rows: npt.NDArray[np.integer]
+) -> tuple[npt.NDArray[Any], Int64s]:
+    """Gather pieces of a flat array in a new order: the pieces in one array, and their offsets.
+
+    >>> flat, offsets = take_ragged(np.array([7, 8, 9]), np.array([0, 2, 3]), np.array([1, 0]))
+    >>> flat.tolist(), offsets.tolist()
+    ([9, 7, 8], [0, 1, 3])
+    """
+    starts = offsets[rows]
+    return cut(flat, starts, offsets[np.asarray(rows) + 1] - starts)
+
+
+def cut(flat: npt.NDArray[Any], starts: Int64s, sizes: Int64s) -> tuple[npt.NDArray[Any], Int64s]:
+    """Gather pieces that start anywhere in a flat array: the pieces in one array, and their offsets.
+
+    >>> cut(np.array([7, 8, 9]), np.array([1, 0]), np.array([2, 2]))[0].tolist()
+    [8, 9, 7, 8]
+    """
+    offsets = offsets_from(sizes)
+    return flat[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)], offsets
+
+
+def sort_keys(values: npt.NDArray[np.integer], offsets: Int64s, end: int = 0) -> list[Int64s]:
+    """Return int64 keys, most important first, that order the pieces as sequences of numbers above 0.
+
+    The number `end` follows every piece: with 0 a prefix comes before its extensions.
+
+    >>> [key.tolist() for key in sort_keys(np.array([1, 2, 1]), np.array([0, 2, 3]))][0][0] > 0
+    True
+    """
+    lengths = np.diff(offsets)
+    bits = max(int(values.max(initial=1)), end).bit_length()
+    keys: list[Int64s] = []
+    free = 0
+    for place in range(int(lengths.max(initial=0)) + 1):
+        if free < bits:
+            keys.append(np.zeros(len(lengths), np.int64))
+            free = 63
+        inside = lengths > place
+        column = np.where(lengths == place, np.int64(end), np.int64(0))
+        column[inside] = values[offsets[:-1][inside] + place]
+        free -= bits
+        keys[-1] |= column << free
+    return keys
+
+
+def ranks(keys: list[Int64s]) -> Int64s:
+    """Return the place of every row among the distinct rows in the order of their keys, from 0.
+
+    >>> ranks([np.array([5, 3, 5])]).tolist()
+    [1, 0, 1]
+    """
+    order = np.lexsort(keys[::-1])
+    new = np.zeros(len(order), bool)
+    for key in keys:
+        new[1:] |= key[order[1:]] != key[order[:-1]]
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.cumsum(new)
+    return rank
