@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align import hmm
+from camber.align.cognates import likeness
 from camber.align.links import LinkIndex
 from camber.align.pharaoh import Alignment
 from camber.corpus.bitext import Bitext
@@ -39,7 +40,10 @@ class Agreement:
 class Trainer:
     """Train both directions on a bitext and its link index, pass by pass."""
 
-    def __init__(self, bitext: Bitext, index: LinkIndex, *, alpha: float, p_null: float, threads: int = 0) -> None:
+    def __init__(
+        self, bitext: Bitext, index: LinkIndex, *, alpha: float, cognates: float, p_null: float, threads: int = 0
+    ) -> None:
+        """Begin with all words equally likely; `alpha` is the pseudo-count of any pair, `cognates` of equal words."""
         self.bitext, self.index, self.alpha, self.threads = bitext, index, alpha, threads
         source, target = bitext.source, bitext.target
         self._longest = max(source.longest, target.longest, 1)
@@ -56,6 +60,15 @@ class Trainer:
         distance = np.arange(self.model.jumps.shape[2]) - self.model.jumps.shape[2] // 2
         self._set_jumps(0, np.exp(-np.abs(distance - 1) / 2))
         self._set_jumps(1, np.exp(-np.abs(distance - 1) / 2))
+        self._prior = np.float32(cognates) * likeness(index, source.vocabulary, target.vocabulary)
+        owner = np.repeat(np.arange(len(source.vocabulary)), np.diff(index.entry_offsets))
+        # occurrences that NULL gets when none of them is linked; pseudo-counts are no occurrences
+        self._source_free = np.bincount(source.ids, minlength=source_words) + np.bincount(
+            owner, self._prior, source_words
+        )
+        self._target_free = np.bincount(target.ids, minlength=target_words) + np.bincount(
+            index.entry_targets, self._prior, target_words
+        )
         self._posterior = np.empty(len(index), np.float32)
         self._ranges = _even_ranges(source.lengths * target.lengths * (source.lengths + target.lengths + 8))
 
@@ -124,12 +137,9 @@ class Trainer:
         return total
 
     def _maximise(self) -> None:
-        """Set the lexical parameters from the posteriors: p(t|s) = (c(s,t) + α) / (c(s) + α · target words)."""
-        source, target = self.bitext.source, self.bitext.target
-        source_free = np.bincount(source.ids, minlength=len(self.model.null_source)).astype(np.float64)
-        target_free = np.bincount(target.ids, minlength=len(self.model.null_target)).astype(np.float64)
-        counts = np.zeros(self.index.entry_count, np.float32)
-        source_totals, target_totals = np.zeros_like(source_free), np.zeros_like(target_free)
+        """Set the lexical parameters from the posteriors."""
+        counts = self._prior.copy()
+        source_totals, target_totals = np.zeros(len(self._source_free)), np.zeros(len(self._target_free))
         hmm.maximise(
             self.index.entries,
             self._posterior,
@@ -142,8 +152,8 @@ class Trainer:
             self.model.lexical,
         )
         # what found no partner is NULL's
-        self.model.null_source[:] = _shares(source_free - source_totals)
-        self.model.null_target[:] = _shares(target_free - target_totals)
+        self.model.null_source[:] = _shares(self._source_free - source_totals)
+        self.model.null_target[:] = _shares(self._target_free - target_totals)
 
     def _set_jumps(self, direction: int, counts: npt.NDArray[np.float64]) -> None:
         """Set the weights of jumps from counts float64[jumps]; jumps of similar great length share theirs."""
@@ -154,7 +164,8 @@ class Trainer:
                 bucket = (sign * distance >= low) & (sign * distance < high)
                 if bucket.any():
                     weights[bucket] = weights[bucket].mean()
-        weights = weights / max(weights.sum(), 1e-300) + 1e-6
+        # no jump is out of the question: texts differ in how far they reorder
+        weights = weights / max(weights.sum(), 1e-300) + 1e-3
         self.model.jumps[direction, 0] = weights
         self.model.jumps[direction, 1] = weights[::-1]
 
