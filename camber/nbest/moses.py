@@ -13,6 +13,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, numbered_lines
 
 _BARS = re.compile(r"(?:^|\s)\|\|\|(?=\s|$)")
+_ALIGNMENT = re.compile(r"[0-9.,\s-]*")  # hard (0-0 1-2) or soft (0.9,0.1 0.2,0.8)
 _BAR_ADVICE = "fields are separated by ' ||| '; does the text itself contain '|||'?"
 
 
@@ -90,7 +92,7 @@ class _Features:
             raise InputError(f"value {tokens[0]!r} without a name", self.path, number, remedy=_BAR_ADVICE)
         names: list[str] = []
         seen: set[str] = set()
-        for start, end in zip(labels, [*labels[1:], len(tokens)], strict=True):
+        for start, end in pairwise([*labels, len(tokens)]):
             label, size = tokens[start][:-1], end - start - 1
             if not label or label in seen:
                 raise InputError(f"feature {label!r} occurs twice or has no name", self.path, number)
@@ -142,7 +144,7 @@ def read_moses(path: str | Path, sentences: int | None = None) -> NBest:
             fields = _BARS.split(line)
         if not 3 <= len(fields) <= 6:
             raise InputError(f"{len(fields)} fields, expected 3 to 6", path, number, remedy=_BAR_ADVICE)
-        if len(fields) > 3 and "=" not in fields[2] and "=" in fields[3]:
+        if len(fields) > 3 and "=" not in fields[2] and "=" in fields[3] and _ALIGNMENT.fullmatch(fields[2]):
             fields.append(fields.pop(2))  # Marian has the alignment before the features
         bounds.add(_sentence(fields[0], path, number), number)
         row = len(texts)
@@ -204,14 +206,17 @@ def natural_groups(names: Sequence[str]) -> dict[str, list[str]]:
     {'w': ['w'], 'lm': ['lm.0', 'lm.1']}
     """
     groups: dict[str, list[str]] = {}
-    for name in names:
-        stem, dot, index = name.rpartition(".")
-        if dot and index == "0" and f"{stem}.1" in names and stem not in names:
-            groups[stem] = [name]
-        elif dot and stem in groups and groups[stem] != [stem] and index == str(len(groups[stem])):
+    open_label = ""
+    for name, after in zip(names, [*names[1:], ""], strict=True):
+        stem, _, index = name.rpartition(".")
+        if open_label and stem == open_label and index == str(len(groups[stem])):
             groups[stem].append(name)
+        elif stem and index == "0" and after == f"{stem}.1" and stem not in names:
+            groups[stem] = [name]
+            open_label = stem
         else:
             groups[name] = [name]
+            open_label = ""
     return groups
 
 
