@@ -5,6 +5,11 @@ Every feature is a sum over parts. Probabilities enter as natural logarithms; co
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
+from camber.kernel import kernel
 from camber.rules.store import REORDERING_NAMES, SCORE_NAMES
 
 #: Lexicalised reordering: `backward` relative to the phrase before, `forward` to the phrase after.
@@ -14,6 +19,15 @@ OTHER_NAMES = ("distortion", "word_penalty", "phrase_penalty", "unknown")
 #: column of each group in a part's feature vector; language models follow at LM
 SCORES, REORDERING = 0, 4
 DISTORTION, WORD_PENALTY, PHRASE_PENALTY, UNKNOWN, LM = 10, 11, 12, 13, 14
+
+#: Tables may hold a probability of 0. Its logarithm is taken to be -100, as in Moses: -inf times 0 would be a NaN.
+SMALLEST = math.exp(-100.0)
+
+
+@kernel
+def log_of(probability):
+    """Return the natural logarithm of a probability (stored in single precision), in double precision."""
+    return math.log(max(np.float64(probability), SMALLEST))
 
 
 def feature_names(language_models: int) -> tuple[str, ...]:

@@ -8,11 +8,9 @@ perfect heuristic), without looking at more of them than needed.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from camber.decode.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY
+from camber.decode.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY, log_of
 from camber.decode.stack_search import DISCONTINUOUS, MONOTONE, SWAP
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push
@@ -126,7 +124,7 @@ def part_features(
             features[row, UNKNOWN] = 1.0
         else:
             for f in range(4):
-                features[row, SCORES + f] = math.log(rule_scores[r, f])
+                features[row, SCORES + f] = log_of(rule_scores[r, f])
         if rule_reordering.shape[1] == 6:
             orientation = DISCONTINUOUS
             if begin == previous_end:
@@ -134,9 +132,9 @@ def part_features(
             elif end == previous_begin:
                 orientation = SWAP
             if r >= 0:
-                features[row, REORDERING + orientation] = math.log(rule_reordering[r, orientation])
+                features[row, REORDERING + orientation] = log_of(rule_reordering[r, orientation])
             if previous_rule >= 0:
-                features[row, REORDERING + 3 + orientation] = math.log(rule_reordering[previous_rule, 3 + orientation])
+                features[row, REORDERING + 3 + orientation] = log_of(rule_reordering[previous_rule, 3 + orientation])
         previous_begin, previous_end, previous_rule = begin, end, r
     for k in range(len(begin_states)):
         state = begin_states[k]

@@ -6,13 +6,12 @@ scores, and the language model's view of the phrase from inside. The search then
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from camber.decode.features import PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY
+from camber.decode.features import PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY, log_of
 from camber.decode.settings import DecodeSettings
 from camber.kernel import kernel
 from camber.lm.ngrams import step
@@ -106,7 +105,7 @@ def _select(
             a, b = target_offsets[r], target_offsets[r + 1]
             value = phrase_penalty - word_penalty * (b - a)
             for f in range(4):
-                value += score_weights[f] * math.log(scores[r, f])
+                value += score_weights[f] * log_of(scores[r, f])
             inside = 0.0
             for k in range(len(roots)):
                 state = roots[k]
@@ -193,7 +192,7 @@ def _complete(
             for m in range(6):
                 reorder[o, m] = 0.0
                 if with_reordering and r >= 0:
-                    reorder[o, m] = reordering_weights[m] * math.log(reordering[r, m])
+                    reorder[o, m] = reordering_weights[m] * log_of(reordering[r, m])
         for m in range(3):
             for o in range(first[p], first[p + 1]):
                 value = estimate[o] + reorder[o, m]

@@ -215,7 +215,7 @@ def _queue_edges(stack, spans, future, options, distortion, limit, with_reorderi
                 edge["end"] = end
                 edge["coverage"] = new
                 edge["orientation"] = orientation
-                if not _queue_cell(counts[EDGES], 0, 0, 0.0, options, room):
+                if not _queue_cell(counts[EDGES], np.int64(0), np.int64(0), 0.0, options, room):
                     return CELLS_FULL
                 counts[EDGES] += 1
     room.work[0] += counts[EDGES]
@@ -290,7 +290,7 @@ def _take_cells(complete, options, models, end_words, with_reordering, pop_limit
     while counts[QUEUE] > 0 and pops < pop_limit:
         _, c, counts[QUEUE] = pop(room.heap_scores, room.heap_cells, counts[QUEUE])
         cell = cells[c]
-        e, row, column = cell["edge"], cell["row"], cell["column"]
+        e, row, column = np.int64(cell["edge"]), np.int64(cell["row"]), np.int64(cell["column"])
         edge = room.edges[e]
         h = room.rows[edge["orientation"], edge["row"] + row]
         option = options.order[edge["orientation"], edge["column"] + column]
@@ -309,7 +309,7 @@ def _take_cells(complete, options, models, end_words, with_reordering, pop_limit
         # behind it are the next option and, from the first column only, the next hypothesis: each cell comes once
         if column + 1 < edge["columns"] and not _queue_cell(e, row, column + 1, cell["hint"], options, room):
             return CELLS_FULL
-        if column == 0 and row + 1 < edge["rows"] and not _queue_cell(e, row + 1, 0, cell["hint"], options, room):
+        if column == 0 and row + 1 < edge["rows"] and not _queue_cell(e, row + 1, column, cell["hint"], options, room):
             return CELLS_FULL
         _add_hypothesis(h, option, c, edge, complete, options, with_reordering, room)
     room.work[2] += pops

@@ -1,0 +1,186 @@
+"""The phrase decoder against the enumeration of every derivation."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import phrase_search as naive
+from naive.toy_models import SOURCE, ngram_model_of, random_model, random_weights, store_of
+
+from camber.decode import phrase
+from camber.decode.features import feature_names
+from camber.decode.phrase import PhraseDecoder
+from camber.decode.settings import DecodeSettings
+from camber.decode.stack_search import extend
+
+EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
+
+
+def toy(rng, language_models=1, limit=6, option_limit=20, pop_limit=EVERYTHING, window=150, **kwargs):
+    """Return a random model, weights for it, and a decoder."""
+    model = random_model(rng, language_models, **kwargs)
+    weights = random_weights(rng, feature_names(language_models))
+    decoder = PhraseDecoder(
+        store_of(model.rules),
+        [ngram_model_of(ngrams) for ngrams in model.language_models],
+        weights,
+        DecodeSettings(pop_limit=pop_limit, distortion_limit=limit, options=option_limit, window=window),
+    )
+    return model, weights, decoder
+
+
+def random_sentence(rng, length):
+    """Draw known words, and now and then one that no rule has."""
+    return [str(word) for word in rng.choice((*SOURCE, "strange"), length, p=[0.23] * 4 + [0.08])]
+
+
+def steps_of(decoder, sentence, derivation):
+    """Return a derivation of the decoder in the form that the twin scores."""
+    steps = []
+    for (a, b), (c, d), r in zip(derivation.spans, derivation.target_spans, derivation.rules, strict=True):
+        target = tuple(derivation.words[c:d])
+        if r < 0:
+            assert target == tuple(sentence[a:b])
+            steps.append((a, b, naive.Rule(target)))
+        else:
+            assert list(target) == decoder.store.target(r)
+            scores, turns = decoder.store.scores[r].tolist(), decoder.store.reordering[r].tolist()
+            steps.append((a, b, naive.Rule(target, tuple(scores), tuple(turns))))
+    return steps
+
+
+cases = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 2**32 - 1),
+        "length": st.integers(2, 5),
+        "limit": st.sampled_from((0, 1, 2, 6, -1)),
+        "language_models": st.integers(0, 2),
+        "order": st.integers(1, 3),
+        "with_reordering": st.booleans(),
+        "option_limit": st.sampled_from((20, 20, 2, 1)),
+    }
+)
+
+
+def make(case):
+    """Return the twin's list, the decoder and the sentence of a case."""
+    rng = np.random.default_rng(case["seed"])
+    model, weights, decoder = toy(
+        rng,
+        case["language_models"],
+        case["limit"],
+        case["option_limit"],
+        order=case["order"],
+        targets=3 if case["length"] < 5 else 2,
+        with_reordering=case["with_reordering"],
+    )
+    sentence = random_sentence(rng, case["length"])
+    found = naive.search(model, sentence, weights, case["limit"], case["option_limit"])
+    return model, found, decoder, sentence
+
+
+@settings(max_examples=80, deadline=None)
+@given(cases)
+def test_the_list_of_derivations_equals_enumeration(case):
+    model, expected, decoder, sentence = make(case)
+    count = 50
+    ours = next(decoder.decode([sentence], nbest=count, distinct=False, threads=1))
+    assert len(ours) == min(count, len(expected))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:count]], rtol=0, atol=1e-9)
+    if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-9:
+        assert ours[0].words == naive.text(expected[0][1])
+    keys = set()
+    for derivation in ours:
+        steps = steps_of(decoder, sentence, derivation)
+        keys.add(tuple(steps))
+        wanted = naive.features(model, steps)
+        np.testing.assert_allclose(derivation.features.sum(0), [wanted[name] for name in decoder.names], atol=1e-9)
+    assert len(keys) == len(ours), "a derivation came twice"
+    every = {tuple(derivation) for _, derivation in stripped(expected)}
+    assert keys <= every, "a derivation that the rules of distortion forbid"
+
+
+def stripped(found):
+    """Drop the links, which the search does not look at."""
+    for score, derivation in found:
+        yield score, [(a, b, naive.Rule(r.target, r.scores, r.reordering)) for a, b, r in derivation]
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases)
+def test_the_distinct_list_equals_the_best_derivation_of_every_text(case):
+    _, found, decoder, sentence = make(case)
+    expected = naive.distinct(found)
+    count = 30
+    ours = next(decoder.decode([sentence], nbest=count, distinct=True, threads=1))
+    texts = [tuple(d.words) for d in ours]
+    assert len(set(texts)) == len(texts)
+    for text, derivation in zip(texts, ours, strict=True):
+        assert derivation.score == pytest.approx(expected[text], abs=1e-9)
+    best = sorted(expected.values(), reverse=True)
+    np.testing.assert_allclose([d.score for d in ours], best[: len(ours)], rtol=0, atol=1e-9)
+    if len(found) <= count * phrase.DISTINCT_FACTOR:  # beyond that, the search for new texts may be given up
+        assert len(ours) == min(count, len(expected))
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases)
+def test_one_best_equals_the_first_of_the_list(case):
+    _, expected, decoder, sentence = make(case)
+    (only,) = next(decoder.decode([sentence], threads=1))
+    assert only.score == pytest.approx(expected[0][0], abs=1e-9)
+    if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-9:
+        assert only.words == naive.text(expected[0][1])
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, -0.3])
+def test_a_probability_of_zero_has_a_finite_logarithm(weight):
+    half = (0.5,) * 6
+    rules = {
+        ("a",): [naive.Rule(("u",), (0.0, *half[:3]), half), naive.Rule(("v",), half[:4], (0.0, *half[:5]))],
+        ("b",): [naive.Rule(("w",), half[:4], half)],
+    }
+    weights = dict.fromkeys(feature_names(0), weight)
+    decoder = PhraseDecoder(store_of(rules), [], weights)
+    ours = next(decoder.decode([["a", "b"]], nbest=10, distinct=False, threads=1))
+    expected = [score for score, _ in naive.search(naive.Model(rules), ["a", "b"], weights, 6)]
+    np.testing.assert_allclose([d.score for d in ours], expected, rtol=0, atol=1e-9)
+    assert all(np.isfinite(d.features).all() for d in ours)
+
+
+@pytest.mark.parametrize("length", [63, 64, 65, 130])
+@pytest.mark.parametrize("limit", [0, 3])
+def test_search_is_exact_on_both_sides_of_a_coverage_word(length, limit):
+    rng = np.random.default_rng(length)
+    model, weights, decoder = toy(rng, limit=limit, pop_limit=3000, order=2, targets=2, longest=2)
+    sentence = random_sentence(rng, length)
+    (best,) = next(decoder.decode([sentence], threads=1))
+    assert sorted(i for a, b in best.spans for i in range(a, b)) == list(range(length))
+    assert best.score == pytest.approx(naive.best_score(model, sentence, weights, limit, order=2), abs=1e-9)
+
+
+def test_the_short_cut_through_a_phrase_gives_the_score_of_every_word():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        model = random_model(rng, order=int(rng.integers(1, 4)))
+        (ngrams,) = model.language_models
+        lm = ngram_model_of(ngrams)
+        for _ in range(20):
+            left = list(map(str, rng.choice(list("uvwxyz"), rng.integers(0, 4))))
+            right = list(map(str, rng.choice(list("uvwxyz"), rng.integers(1, 5))))
+            ids, _ = lm._encode([left, right])
+            state, inner = lm.begin, lm.root
+            for word in ids[: len(left)]:
+                _, state = phrase.step(lm.nodes, lm.children, state, word)
+            states, gains = np.zeros(len(right), np.int32), np.zeros(len(right))
+            for t, word in enumerate(ids[len(left) :]):
+                gains[t], inner = phrase.step(lm.nodes, lm.children, inner, word)
+                states[t] = inner
+            rest = gains.sum() - np.cumsum(gains)
+            words = ids[len(left) :].astype(np.int32)
+            gain, after = extend(lm.nodes, lm.children, words, states, rest, 0, len(right), state)
+            whole = naive.lm_score(ngrams, left + right, end=False) - naive.lm_score(ngrams, left, end=False)
+            assert gain == pytest.approx(whole, abs=1e-9)
+            for word in words:
+                _, state = phrase.step(lm.nodes, lm.children, state, word)
+            assert after == state

@@ -1,0 +1,218 @@
+"""Phrase translation by the textbook: enumerate every derivation, score each from scratch, sort.
+
+A model is a dictionary of rules and dictionaries of n-grams; a derivation is a list of (begin, end, rule) in target
+order. Nothing here is clever: it is what the decoder must agree with on sentences of a few words.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+SCORES = ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s")
+MSD = ("monotone", "swap", "discontinuous")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One translation of a source phrase, with raw probabilities."""
+
+    target: tuple[str, ...]
+    scores: tuple[float, ...] = ()  # 4; none: a word that is passed through
+    reordering: tuple[float, ...] = ()  # 6, backward then forward; none: no reordering model
+    links: tuple[tuple[int, int], ...] = ((0, 0),)
+
+
+@dataclass
+class Model:
+    """Rules by source phrase; n-grams as natural (log probability, backoff) by word tuple, one dictionary per LM."""
+
+    rules: dict[tuple[str, ...], list[Rule]]
+    language_models: list[dict[tuple[str, ...], tuple[float, float]]] = field(default_factory=list)
+
+
+def log_of(probability):
+    """Return the logarithm; a probability of 0 counts as e^-100."""
+    return max(math.log(probability), -100.0) if probability > 0 else -100.0
+
+
+# --- features of one derivation ---------------------------------------------------------------------------------------
+
+
+def log_probability(ngrams, context, word):
+    """Return log p(word | context): the n-gram itself, else the context's backoff and a shorter context."""
+    if (*context, word) in ngrams:
+        return ngrams[(*context, word)][0]
+    return ngrams.get(context, (0.0, 0.0))[1] + log_probability(ngrams, context[1:], word)
+
+
+def lm_word(ngrams, word):
+    """Return the word as the model sees it; the three special tokens are never words of a text."""
+    return word if (word,) in ngrams and word not in ("<s>", "</s>", "<unk>") else "<unk>"
+
+
+def lm_score(ngrams, words, begin=True, end=True):
+    """Return the log probability of a text, after `<s>` and with `</s>` if wanted."""
+    history = ("<s>",) if begin else ()
+    total = 0.0
+    for word in [lm_word(ngrams, word) for word in words] + ["</s>"] * end:
+        total += log_probability(ngrams, history, word)
+        history = (*history, word)
+    return total
+
+
+def orientation(previous, span):
+    """Say how a source span lies to the one that was translated before it (None: the start of the sentence)."""
+    before = previous or (None, 0)
+    if span[0] == before[1]:
+        return 0
+    return 1 if span[1] == before[0] else 2
+
+
+def features(model, derivation):
+    """Return the features of a derivation by name."""
+    values = dict.fromkeys(SCORES, 0.0)
+    values |= {f"reorder_{name}_{side}": 0.0 for side in ("backward", "forward") for name in MSD}
+    values |= {"distortion": 0.0, "word_penalty": 0.0, "phrase_penalty": float(len(derivation)), "unknown": 0.0}
+    previous, previous_rule = None, None
+    for begin, end, rule in derivation:
+        values["distortion"] -= abs(begin - (previous[1] if previous else 0))
+        values["word_penalty"] -= len(rule.target)
+        if not rule.scores:
+            values["unknown"] += 1.0
+        for name, probability in zip(SCORES, rule.scores, strict=False):
+            values[name] += log_of(probability)
+        turn = orientation(previous, (begin, end))
+        if rule.reordering:
+            values[f"reorder_{MSD[turn]}_backward"] += log_of(rule.reordering[turn])
+        if previous_rule and previous_rule.reordering:
+            values[f"reorder_{MSD[turn]}_forward"] += log_of(previous_rule.reordering[3 + turn])
+        previous, previous_rule = (begin, end), rule
+    words = text(derivation)
+    for k, ngrams in enumerate(model.language_models, 1):
+        values["lm" if k == 1 else f"lm{k}"] = lm_score(ngrams, words)
+    return values
+
+
+def text(derivation):
+    """Return the target words of a derivation."""
+    return [word for _, _, rule in derivation for word in rule.target]
+
+
+def score(model, derivation, weights):
+    """Return weights · features."""
+    return sum(weights[name] * value for name, value in features(model, derivation).items())
+
+
+# --- all derivations --------------------------------------------------------------------------------------------------
+
+
+def options(model, phrase, weights, limit):
+    """Return the best `limit` rules of a phrase by score without context; an unknown word is passed through."""
+    rules = model.rules.get(phrase, [])
+    if not rules and len(phrase) == 1:
+        return [Rule(phrase)]
+
+    def estimate(rule):
+        value = weights["phrase_penalty"] - weights["word_penalty"] * len(rule.target)
+        value += sum(weights[name] * log_of(p) for name, p in zip(SCORES, rule.scores, strict=True))
+        for k, ngrams in enumerate(model.language_models, 1):
+            value += weights["lm" if k == 1 else f"lm{k}"] * lm_score(ngrams, rule.target, begin=False, end=False)
+        return value
+
+    return sorted(rules, key=estimate, reverse=True)[:limit]
+
+
+def allowed(covered, last_end, begin, end, limit):
+    """Say whether a phrase may come next: not too far a jump, and the first gap stays within reach."""
+    if any(covered >> position & 1 for position in range(begin, end)):
+        return False
+    gap = 0
+    while covered >> gap & 1:
+        gap += 1
+    return limit < 0 or (abs(begin - last_end) <= limit and (begin == gap or end - gap <= limit))
+
+
+def enumerate_derivations(model, sentence, weights, limit, option_limit=20):
+    """Yield every derivation: all segmentations, all orders within the distortion limit, all options."""
+    length = len(sentence)
+    choices = {
+        (a, b): options(model, tuple(sentence[a:b]), weights, option_limit)
+        for a in range(length)
+        for b in range(a + 1, length + 1)
+    }
+
+    def grow(covered, done):
+        if covered == (1 << length) - 1:
+            yield done
+            return
+        last_end = done[-1][1] if done else 0
+        for (a, b), rules in choices.items():
+            if rules and allowed(covered, last_end, a, b, limit):
+                for rule in rules:
+                    yield from grow(covered | (1 << b) - (1 << a), [*done, (a, b, rule)])
+
+    yield from grow(0, [])
+
+
+def search(model, sentence, weights, limit, option_limit=20):
+    """Return all (score, derivation), best first."""
+    every = enumerate_derivations(model, sentence, weights, limit, option_limit)
+    found = [(score(model, derivation, weights), derivation) for derivation in every]
+    return sorted(found, key=lambda pair: -pair[0])
+
+
+def distinct(found):
+    """Keep the best derivation of every text."""
+    best = {}
+    for value, derivation in found:
+        best.setdefault(tuple(text(derivation)), value)
+    return best
+
+
+# --- the best score of a longer sentence ------------------------------------------------------------------------------
+
+
+def best_score(model, sentence, weights, limit, order):
+    """Return the best score by dynamic programming over (coverage, last phrase, last order - 1 words).
+
+    All context of every feature is in that key, so the maximum is exact.
+    """
+    length = len(sentence)
+    longest = max(map(len, model.rules))
+    spans = [(a, b) for a in range(length) for b in range(a + 1, min(length, a + longest) + 1)]
+    choices = {(a, b): options(model, tuple(sentence[a:b]), weights, 20) for a, b in spans}
+    start = [("<s>",)] * len(model.language_models)
+    stacks = [{} for _ in range(length + 1)]
+    stacks[0][0, None, None, tuple(start)] = 0.0
+    for size, stack in enumerate(stacks[:-1]):
+        for (covered, span, last, histories), value in stack.items():
+            last_end = span[1] if span else 0
+            near = [(a, b) for a, b in spans if limit < 0 or abs(a - last_end) <= limit]
+            for a, b in near:
+                if not choices[a, b] or not allowed(covered, last_end, a, b, limit):
+                    continue
+                for rule in choices[a, b]:
+                    complete = size + b - a == length
+                    new, after = _extend(model, weights, (span, last, histories), (a, b, rule), complete, order)
+                    key = covered | (1 << b) - (1 << a), (a, b), rule, after
+                    target = stacks[size + b - a]
+                    target[key] = max(target.get(key, -math.inf), value + new)
+    return max(stacks[-1].values())
+
+
+def _extend(model, weights, state, step, complete, order):
+    """Return what one more phrase adds to the score, and the language models' histories after it."""
+    span, last, histories = state
+    previous = [(*span, last)] if span else []
+    after = features(Model(model.rules), [*previous, step])
+    before = features(Model(model.rules), previous)
+    added = sum(weights[name] * (after[name] - before[name]) for name in after)
+    # the phrase before was taken to be the first of its sentence, in both: only what follows it differs
+    new = []
+    for k, (ngrams, history) in enumerate(zip(model.language_models, histories, strict=True), 1):
+        for word in [lm_word(ngrams, word) for word in step[2].target] + ["</s>"] * complete:
+            added += weights["lm" if k == 1 else f"lm{k}"] * log_probability(ngrams, history, word)
+            history = (*history, word)[-(order - 1) :] if order > 1 else ()
+        new.append(history)
+    return added, tuple(new)
