@@ -207,7 +207,7 @@ def natural_groups(names: Sequence[str]) -> dict[str, list[str]]:
     """
     groups: dict[str, list[str]] = {}
     open_label = ""
-    for name, after in zip(names, [*names[1:], ""], strict=True):
+    for name, after in zip(names, [*names[1:], ""], strict=False):
         stem, _, index = name.rpartition(".")
         if open_label and stem == open_label and index == str(len(groups[stem])):
             groups[stem].append(name)
