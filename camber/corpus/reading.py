@@ -35,13 +35,16 @@ def read_bytes(path: str | Path) -> bytes:
     return data
 
 
-def decode_lines(data: bytes, path: str | Path = "standard input") -> list[str]:
+def decode_lines(data: bytes, path: str | Path = "standard input", *, exact: bool = False) -> list[str]:
     """Split UTF-8 bytes into lines; `path` is only for error messages.
+
+    With `exact` a byte-order mark and carriage returns are kept: for files of our own, where they belong to a word.
 
     >>> decode_lines(b"one\\r\\ntwo\\n")
     ['one', 'two']
     """
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not exact:
+        data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -52,7 +55,7 @@ def decode_lines(data: bytes, path: str | Path = "standard input") -> list[str]:
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    if "\r" in text:
+    if "\r" in text and not exact:
         lines = [line.removesuffix("\r") for line in lines]
     return lines
 
@@ -81,13 +84,15 @@ def read_parallel(source: str | Path, *targets: str | Path) -> list[list[str]]:
 
 
 def words(line: str) -> list[str]:
-    """Split a tokenised line at spaces and tabs only (a no-break space is part of a word).
+    """Split a tokenised line at spaces, tabs and line ends only (a no-break space is part of a word).
 
     >>> words("a  10\\u00a0000 b")
     ['a', '10\\xa0000', 'b']
     """
-    if "\t" in line:
-        line = line.replace("\t", " ")
+    # A stray line end would become a second line wherever the word is written again.
+    for blank in "\t\r\n":
+        if blank in line:
+            line = line.replace(blank, " ")
     return [word for word in line.split(" ") if word]
 
 

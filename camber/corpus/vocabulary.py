@@ -74,4 +74,4 @@ class Vocabulary:
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:
         """Read what :meth:`save` wrote."""
-        return cls(decode_lines(read_bytes(path), path))
+        return cls(decode_lines(read_bytes(path), path, exact=True))

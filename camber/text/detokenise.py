@@ -104,7 +104,7 @@ class _Joiner:
         if token in self.spaces:
             return self.spaces[token], "" if _is_ratio(token, previous, following) else " "
         if token in _CLOSING or (token[0] == "." and not token.strip(".")):
-            if token == "°" and following in ("C", "F"):
+            if token == "°" and following.rstrip(".") in ("C", "F"):
                 return "", ""
             if token in ("...", "…", "’") and not previous:
                 return "", ""
@@ -159,6 +159,8 @@ class _Joiner:
         """Place an apostrophe that is not one of a pair of quotation marks."""
         if previous[-1:].isalpha() and _is_suffix(following):
             return "", ""  # Joe ' s
+        if self.apostrophe_binds_right and previous[-1:].isalpha() and following[:1] in ("«", '"', "“"):
+            return "", ""  # l'«idée»
         if not previous or following in _ELISIONS or (following[:1].isdigit() and following[-1:] == "s"):
             return " ", ""  # 'em, the '90s
         if not previous[-1:].isalnum() and following[:1].isalnum():

@@ -109,6 +109,8 @@ class TextPipeline:
         try:
             content = json.loads("\n".join(decode_lines(read_bytes(path), path)))
             settings, spaces = TextSettings.from_dict(content["settings"]), content["spaces"]
+            if not (spaces is None or isinstance(spaces, dict)):
+                raise ValueError(f"spaces is {spaces!r}")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{path}: damaged ({error}); train the model again") from None
         if settings.tokenizer == "none" or settings.lowercase:

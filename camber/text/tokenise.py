@@ -213,7 +213,7 @@ class Tokenizer:
             raise SettingsError(f"tokenizer is {kind!r}; expected one of {', '.join(KINDS)}")
         self.kind, self.language = kind, language
         base = base_language(language)
-        self._split: Callable[[str], list[str]] = _Splitter(base) if kind == "moses" else _split_none
+        self._split: Callable[[str], list[str]] = _Splitter(base) if kind == "moses" else words
         self._join = joiner(base, spaces) if kind == "moses" else " ".join
 
     def tokenise(self, line: str) -> list[str]:
@@ -224,9 +224,6 @@ class Tokenizer:
         """Return one line of text for the tokens."""
         if self.kind == "none":
             return self._join(tokens)
-        return self._join([unescape(token) for token in tokens])
+        return self._join([unescape(token) for token in tokens if token])
 
 
-def _split_none(line: str) -> list[str]:
-    # A line break inside a string from Python must not become a second line of output.
-    return words(line.replace("\n", " ").replace("\r", " ") if "\n" in line or "\r" in line else line)

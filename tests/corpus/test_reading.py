@@ -1,0 +1,141 @@
+"""Files are read exactly, and every bad one is named with its line and a remedy."""
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from camber.corpus.reading import decode_lines, read_lines, read_parallel, words, write_lines, write_whole
+from camber.errors import InputError
+
+
+def test_plain_and_gzip_files_give_the_same_lines(tmp_path):
+    data = "one\nzwei ü\n".encode()
+    (tmp_path / "a.txt").write_bytes(data)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(data))
+    (tmp_path / "misnamed").write_bytes(gzip.compress(data))
+    for name in ("a.txt", "a.txt.gz", "misnamed"):
+        assert read_lines(tmp_path / name) == ["one", "zwei ü"]
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"one\r\ntwo\r\n", ["one", "two"]),
+        (b"\xef\xbb\xbfone\ntwo", ["one", "two"]),
+        ("a\u00a0b\u2028c\u2029d\x0ce\x85f\n".encode(), ["a\u00a0b\u2028c\u2029d\x0ce\x85f"]),
+        (b"one\n\n  \ntwo\n", ["one", "", "  ", "two"]),
+        (b"one\rstill one\n", ["one\rstill one"]),
+        (b"\n", [""]),
+        (b"no end", ["no end"]),
+    ],
+    ids=["crlf", "bom", "unicode separators", "blank lines", "lone cr", "one blank", "no final newline"],
+)
+def test_only_line_feeds_end_a_line(tmp_path, data, lines):
+    path = tmp_path / "text"
+    path.write_bytes(data)
+    assert read_lines(path) == lines
+
+
+def test_an_empty_file_is_an_error_that_names_it(tmp_path):
+    for name, data in {"empty.txt": b"", "empty.gz": gzip.compress(b""), "bom.txt": b"\xef\xbb\xbf"}.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(InputError, match=rf"{name}: the file is empty; give a file"):
+            read_lines(tmp_path / name)
+
+
+def test_invalid_utf8_is_an_error_that_names_file_and_line(tmp_path):
+    path = tmp_path / "latin1.txt"
+    path.write_bytes(b"fine\nfine\ncaf\xe9 noir\n")
+    with pytest.raises(InputError, match=r"latin1\.txt:3: invalid UTF-8 \(byte 0xe9\); convert") as caught:
+        read_lines(path)
+    assert caught.value.line == 3
+
+
+def test_invalid_utf8_after_a_byte_order_mark_names_the_right_line(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"\xef\xbb\xbfone\n\xff\n")
+    with pytest.raises(InputError, match="text:2: "):
+        read_lines(path)
+
+
+def test_a_damaged_gzip_file_is_an_error_that_names_it(tmp_path):
+    whole = gzip.compress(b"some text\n" * 1000)
+    broken = bytearray(whole)
+    broken[len(broken) // 2] ^= 0xFF
+    for name, data in {"cut.gz": whole[:-10], "flipped.gz": bytes(broken), "short.gz": whole[:2]}.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(InputError, match=rf"{name}: damaged gzip file"):
+            read_lines(tmp_path / name)
+
+
+def test_an_absent_file_and_a_folder_are_errors(tmp_path):
+    with pytest.raises(InputError, match="nowhere: no such file; check the path"):
+        read_lines(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_lines(tmp_path)
+
+
+def test_a_line_count_mismatch_names_both_counts_and_where_the_shorter_file_ends(tmp_path):
+    write_lines(tmp_path / "a", ["1", "2", "3"])
+    write_lines(tmp_path / "b", ["1", "2"])
+    with pytest.raises(InputError, match=r"b:3: 3 lines in .*a but 2 in .*b: this file ends too early"):
+        read_parallel(tmp_path / "a", tmp_path / "b")
+    with pytest.raises(InputError, match=r"b:3: 2 lines in .*b but 3 in .*a"):
+        read_parallel(tmp_path / "b", tmp_path / "a")
+    with pytest.raises(InputError, match="b:3: "):
+        read_parallel(tmp_path / "a", tmp_path / "a", tmp_path / "b")
+    assert read_parallel(tmp_path / "a", tmp_path / "a") == [["1", "2", "3"]] * 2
+
+
+def test_words_split_at_spaces_tabs_and_line_ends_only():
+    assert words(" a \t b\u00a0c  \u2028 d\r") == ["a", "b\u00a0c", "\u2028", "d"]
+    assert words("   ") == []
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r")), min_size=1))
+def test_written_lines_are_read_back(tmp_path_factory, lines):
+    folder = tmp_path_factory.mktemp("lines")
+    lines[0] = lines[0].lstrip("\ufeff")  # at the very start of a file it is a byte-order mark
+    for name in ("plain", "packed.gz"):
+        write_lines(folder / name, lines)
+        assert read_lines(folder / name) == lines
+
+
+def test_gzip_output_has_the_same_bytes_every_time(tmp_path):
+    write_lines(tmp_path / "a.gz", ["x"])
+    write_lines(tmp_path / "b.gz", ["x"])
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "out"
+    path.write_text("old")
+
+    def half():
+        with write_whole(path) as stream:
+            stream.write("new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        half()
+    assert path.read_text() == "old"
+    assert [item.name for item in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"cannot be written .*; check the folder"):
+        write_lines(tmp_path / "absent" / "file", ["x"])
+
+
+@given(st.binary())
+def test_any_bytes_give_lines_or_a_clear_error(data):
+    try:
+        lines = decode_lines(data, "file")
+    except InputError as error:
+        lines, broken = [], error.line
+    else:
+        broken = 1
+    assert 1 <= broken <= data.count(b"\n") + 1
+    assert all("\n" not in line for line in lines)

@@ -1,0 +1,113 @@
+"""Truecasing lowers only what begins a sentence, and recasing raises it again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from camber.corpus.reading import words
+from camber.errors import InputError
+from camber.text.case import Truecaser, is_shouted, recase, sentence_starts
+
+TEXT = [
+    words("The cat saw Paris and the US ."),
+    words("It is the NATO summit , it is ."),
+    words("I think that warning is for us ."),
+    words("He bought an iPhone ."),
+    words("THE END OF THE WORLD"),
+]
+CASER = Truecaser.learn(TEXT)
+
+
+def test_the_first_word_gets_its_most_frequent_form_inside_sentences():
+    assert CASER.apply(words("The dog")) == ["the", "dog"]
+    assert CASER.apply(words("Paris sleeps")) == ["Paris", "sleeps"]
+    assert CASER.apply(words("IPhone owners")) == ["iPhone", "owners"]
+
+
+def test_a_word_that_was_only_seen_at_sentence_starts_stays():
+    assert CASER.best("He") is None
+    assert CASER.apply(["He", "sleeps"]) == ["He", "sleeps"]
+
+
+def test_words_inside_a_sentence_are_never_changed():
+    assert CASER.apply(words("The Cat And The Dog")) == ["the", "Cat", "And", "The", "Dog"]
+
+
+def test_words_after_a_sentence_end_are_treated_as_first_words():
+    assert CASER.apply(words("It rains . The cat ! &quot; It is")) == words("it rains . the cat ! &quot; it is")
+
+
+def test_an_all_caps_first_word_keeps_its_capitals_if_it_is_written_so():
+    assert CASER.apply(words("US troops")) == ["US", "troops"]
+    assert CASER.apply(words("NATO meets")) == ["NATO", "meets"]
+    assert CASER.apply(words("WARNING : wet")) == ["warning", ":", "wet"]
+    assert CASER.apply(words("ZYX unknown")) == ["ZYX", "unknown"]
+
+
+def test_a_line_of_capitals_is_lowered_as_the_model_says():
+    assert CASER.apply(words("THE CAT SAW PARIS !")) == ["the", "cat", "saw", "Paris", "!"]
+
+
+def test_lines_of_capitals_teach_nothing():
+    assert "END" not in CASER.counts.get("end", {})
+
+
+def test_equal_counts_go_to_small_letters():
+    caser = Truecaser.learn([["x", "May"], ["x", "may"]])
+    assert caser.best("MAY") == "may"
+
+
+@given(st.lists(st.lists(st.sampled_from(words("The the THE Cat cat . ! &quot; 3 ¿ ß İx")), max_size=8)))
+def test_a_saved_model_is_the_same_when_it_is_loaded(tmp_path_factory, text):
+    caser = Truecaser.learn(text)
+    path = tmp_path_factory.mktemp("case") / "truecase.tsv"
+    caser.save(path)
+    assert Truecaser.load(path).counts == caser.counts
+    first = path.read_bytes()
+    Truecaser.load(path).save(path)
+    assert path.read_bytes() == first
+
+
+def test_a_damaged_model_is_an_error_with_its_line(tmp_path):
+    path = tmp_path / "truecase.tsv"
+    path.write_text("the\tthe\t5\nbroken line\n")
+    with pytest.raises(InputError, match=r"truecase\.tsv:2: not a word"):
+        Truecaser.load(path)
+
+
+@given(st.lists(st.text(min_size=1, max_size=5), max_size=10))
+def test_casing_never_changes_anything_but_case(tokens):
+    for out in (CASER.apply(tokens), recase(tokens)):
+        assert [a.casefold() for a in out] == [b.casefold() for b in tokens] or any("İ" in b for b in tokens)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "source", "expected"),
+    [
+        ("where is it ?", "Wo ist es ?", "Where is it ?"),
+        ("where is it ?", "wo ist es ?", "where is it ?"),
+        ("&quot; come in ! &quot; he said . then he left .", "X", "&quot; Come in ! &quot; he said . Then he left ."),
+        ("¿ dónde ? nada .", "Where ?", "¿ Dónde ? Nada ."),
+        ("iPhone owners", "Besitzer", "iPhone owners"),
+        ("www.example.org is down", "Die Seite", "www.example.org is down"),
+        ("3 people walk", "Drei Leute", "3 people walk"),
+        ("ßx", "X", "ßx"),
+        ("hello", "", "Hello"),
+        ("hello", "你好", "Hello"),
+        ("", "X", ""),
+    ],
+)
+def test_recasing_raises_sentence_starts_unless_the_source_began_small(tokens, source, expected):
+    assert " ".join(recase(tokens.split(), source.split())) == expected
+
+
+def test_sentence_starts_pass_over_marks_but_not_over_numbers():
+    assert list(sentence_starts(words("( &quot; Yes . 3 Men"))) == [2, 4]
+
+
+def test_shouting_needs_two_words_all_in_capitals():
+    assert is_shouted(["NO", "SMOKING", "!"])
+    assert not is_shouted(["NASA"])
+    assert not is_shouted(["I", "A"])
+    assert not is_shouted(["NASA", "and", "ESA"])
+    assert not is_shouted([])

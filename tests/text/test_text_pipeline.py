@@ -1,0 +1,105 @@
+"""Raw text in, raw text out."""
+
+from pathlib import Path
+
+import pytest
+
+from camber.corpus.reading import read_lines
+from camber.errors import CamberError, ModelError, SettingsError
+from camber.text import TextPipeline, TextSettings
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+GERMAN = ["Das ist der Bahnhof.", "Wo ist das Hotel?", "Es ist das Haus."]
+ENGLISH = ["That is the station.", "Where is the hotel?", "It is the house, where it is."]
+
+
+def learn(**settings) -> TextPipeline:
+    return TextPipeline.learn(TextSettings(source_lang="de", target_lang="en", **settings), GERMAN, ENGLISH)
+
+
+def test_text_is_tokenised_and_truecased_by_default():
+    text = learn()
+    assert text.source_tokens("Das Hotel, bitte!") == ["das", "Hotel", ",", "bitte", "!"]
+    assert text.target_tokens("It's the hotel.") == ["it", "&apos;s", "the", "hotel", "."]
+
+
+def test_a_translation_is_recased_and_detokenised():
+    text = learn()
+    assert text.finish(["it", "&apos;s", "the", "hotel", "."], "Es ist das Hotel.") == "It's the hotel."
+    assert text.finish(["the", "hotel"], "das Hotel") == "the hotel"
+    assert text.finish(["the", "hotel"], "DAS HOTEL!") == "THE HOTEL"
+    assert text.finish([], "") == ""
+
+
+def test_lowercase_lowers_everything_and_leaves_the_output_small():
+    text = learn(lowercase=True)
+    assert text.source_tokens("Das Hotel") == ["das", "hotel"]
+    assert text.finish(["the", "hotel", "."], "Das Hotel.") == "the hotel."
+
+
+def test_tokenised_text_goes_through_untouched():
+    text = learn(tokenizer="none")
+    line = "It &apos;s ||| The <s> 10\u00a0000 HOTEL ."
+    assert text.finish(text.target_tokens(line), "DAS HOTEL IST") == line
+    assert text.source_tokens("Das HOTEL , bitte") == ["Das", "HOTEL", ",", "bitte"]
+
+
+def test_tokenised_text_is_lowered_only_on_wish():
+    assert learn(tokenizer="none", lowercase=True).source_tokens("Das &Amp; .") == ["das", "&amp;", "."]
+
+
+@pytest.mark.parametrize("settings", [{}, {"lowercase": True}, {"tokenizer": "none"}])
+def test_a_saved_pipeline_does_the_same_when_it_is_loaded(tmp_path, settings):
+    text = learn(**settings)
+    text.save(tmp_path)
+    loaded = TextPipeline.load(tmp_path)
+    assert loaded.settings == text.settings
+    for line in ["The house.", "IT IS THE STATION", "where?"]:
+        assert loaded.target_tokens(line) == text.target_tokens(line)
+        assert loaded.finish(text.target_tokens(line), line) == text.finish(text.target_tokens(line), line)
+
+
+def test_saving_twice_gives_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        learn().save(tmp_path / name)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_french_spacing_is_learnt_from_the_target_text_and_kept(tmp_path):
+    settings = TextSettings(source_lang="en", target_lang="fr")
+    text = TextPipeline.learn(settings, ["Is it?"], ["Est-ce ça ?"])
+    text.save(tmp_path)
+    assert TextPipeline.load(tmp_path).finish(["ça", "?"], "It?") == "Ça ?"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"settings": {}}', '{"settings": {}, "spaces": 3}'])
+def test_a_damaged_model_is_a_clear_error(tmp_path, content):
+    (tmp_path / "text.json").write_text(content)
+    with pytest.raises(ModelError, match=r"text\.json: damaged"):
+        TextPipeline.load(tmp_path)
+
+
+def test_an_absent_model_is_a_clear_error(tmp_path):
+    with pytest.raises(ModelError, match="no such file"):
+        TextPipeline.load(tmp_path)
+    learn().save(tmp_path)
+    (tmp_path / "truecase.target.tsv").unlink()
+    with pytest.raises(CamberError, match=r"truecase\.target\.tsv: no such file"):
+        TextPipeline.load(tmp_path)
+
+
+def test_an_unknown_tokenizer_is_an_error():
+    with pytest.raises(SettingsError, match="expected one of moses, none"):
+        TextSettings(tokenizer="penn")
+
+
+def test_real_english_survives_casing_and_back():
+    folder = DATA / "multi30k" / "raw"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is absent")
+    source, target = read_lines(folder / "dev.de"), read_lines(folder / "dev.en")
+    text = TextPipeline.learn(TextSettings(source_lang="de", target_lang="en"), source, target)
+    exact = sum(text.finish(text.target_tokens(t), s) == t for s, t in zip(source, target, strict=True))
+    assert exact >= 0.99 * len(target)
