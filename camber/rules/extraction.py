@@ -57,13 +57,13 @@ def extract(
     source, target = SortedSuffixes.sort(bitext.source, longest), SortedSuffixes.sort(bitext.target, longest)
     pairs = gather(find_phrases(bitext, alignment, source, target, threads), longest)
     lexicon = lexical_table(bitext, alignment) if lexicon is None else lexicon
-    store = _assemble(bitext, pairs, source, target, lexicon, settings.reordering)
+    store = assemble(bitext, pairs, source, target, lexicon, settings.reordering)
     if settings.significance != "none":
         store = significant(store, settings.significance, total=int(pairs.counts.sum()))
     return store.prune(settings.options_per_phrase)
 
 
-def _assemble(
+def assemble(
     bitext: Bitext,
     pairs: PhrasePairs,
     source: SortedSuffixes,
@@ -71,7 +71,7 @@ def _assemble(
     lexicon: LexicalTable,
     reordering: bool,
 ) -> RuleStore:
-    """Score the pairs and put them into the order of the store."""
+    """Score counted phrase pairs and put them into the order of the store."""
     source_codes, of_source = np.unique(pairs.source, return_inverse=True)
     target_codes, of_target = np.unique(pairs.target, return_inverse=True)
     source_counts = np.bincount(of_source, pairs.counts, len(source_codes)).astype(np.int64)
@@ -100,8 +100,8 @@ def _assemble(
     most = int(pairs.counts.max(initial=0))
     order = np.argsort(of_source * (most + 1) + most - pairs.counts, kind="stable")
     source_ids, source_offsets = cut(bitext.source.ids, source_starts, source_lengths)
-    target_ids, target_offsets = cut(bitext.target.ids, target_starts, target_lengths)
-    target_ids, target_offsets = take_ragged(target_ids, target_offsets, of_target[order])
+    targets = of_target[order]
+    target_ids, target_offsets = cut(bitext.target.ids, target_starts[targets], target_lengths[targets])
     links, link_offsets = take_ragged(links, offsets_from(link_sizes), order)
     orientations = np.zeros((len(order), 0), np.float32)
     if reordering:
@@ -114,7 +114,7 @@ def _assemble(
         target_ids=target_ids,
         target_offsets=target_offsets,
         scores=scores[order],
-        counts=np.column_stack((target_counts[of_target], pairs.counts))[order].astype(np.int32),
+        counts=np.column_stack((target_counts[targets].astype(np.int32), pairs.counts[order].astype(np.int32))),
         reordering=orientations,
         links=links,
         link_offsets=link_offsets,

@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 Int64s = npt.NDArray[np.int64]
 
+#: Pieces that are gathered at a time.
+_BLOCK = 1 << 16
+
 
 def offsets_from(sizes: npt.NDArray[np.integer]) -> Int64s:
     """Return where pieces of these sizes start, and the end.
@@ -41,7 +44,13 @@ def cut(flat: npt.NDArray[Any], starts: Int64s, sizes: Int64s) -> tuple[npt.NDAr
     [8, 9, 7, 8]
     """
     offsets = offsets_from(sizes)
-    return flat[np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)], offsets
+    out = np.empty((int(offsets[-1]), *flat.shape[1:]), flat.dtype)
+    for first in range(0, len(sizes), _BLOCK):  # the indices of all pieces at once would be larger than the pieces
+        last = min(first + _BLOCK, len(sizes))
+        a, b = offsets[first], offsets[last]
+        shift = np.repeat(starts[first:last] - offsets[first:last], sizes[first:last])
+        out[a:b] = flat[np.arange(a, b) + shift]
+    return out, offsets
 
 
 def sort_keys(values: npt.NDArray[np.integer], offsets: Int64s, end: int = 0) -> list[Int64s]:

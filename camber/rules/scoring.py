@@ -28,7 +28,9 @@ class PhrasePairs:
     source: Int64s  # [R] names of the source n-grams
     target: Int64s  # [R] names of the target n-grams
     counts: Int64s  # [R] c(s, t)
-    orientations: Int64s  # [R, 6] how often the pair was monotone, swapped, discontinuous: backward, then forward
+    orientations: npt.NDArray[
+        np.int32
+    ]  # [R, 6] how often the pair was monotone, swapped, discontinuous: backward, then forward
     patterns: Int64s  # [W, R] the most frequent inner alignment
     inverse_patterns: Int64s  # [W, R] the same, but ties are broken from the source's side
 
@@ -42,7 +44,7 @@ def gather(occurrences: Occurrences, longest: int) -> PhrasePairs:
     new[1:] = keys[1:] != keys[:-1]
     starts = np.append(np.flatnonzero(new), len(keys)).astype(np.int64)
     size = len(starts) - 1
-    counted = np.zeros((size, 6), np.int64)
+    counted = np.zeros((size, 6), np.int32)
     best, inverse = np.empty(size, np.int64), np.empty(size, np.int64)
     _summarise(starts, patterns, orientations, longest, positions_per_word(longest), counted, best, inverse)
     keys = keys[starts[:-1]]
@@ -56,14 +58,14 @@ def gather(occurrences: Occurrences, longest: int) -> PhrasePairs:
     )
 
 
-def orientation_probabilities(counted: Int64s) -> npt.NDArray[np.float32]:
+def orientation_probabilities(counted: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
     """Smooth int[R, 6] orientation counts into float32[R, 6] probabilities, three and three.
 
     >>> orientation_probabilities(np.array([[1, 0, 0, 0, 0, 1]])).round(2).tolist()[0][:3]
     [0.6000000238418579, 0.20000000298023224, 0.20000000298023224]
     """
-    sides = counted.reshape(-1, 2, 3) + SMOOTHING
-    return (sides / sides.sum(axis=2, keepdims=True)).reshape(-1, 6).astype(np.float32)
+    sides = counted.reshape(-1, 2, 3) + np.float32(SMOOTHING)
+    return (sides / sides.sum(axis=2, keepdims=True)).reshape(-1, 6).astype(np.float32, copy=False)
 
 
 def lexical_weights(
