@@ -4,7 +4,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from camber.engine import default_threads, in_order, split_evenly
@@ -37,6 +37,7 @@ def test_there_is_at_least_one_thread():
     assert default_threads() >= 1
 
 
+@settings(deadline=None)
 @given(st.integers(0, 500), st.integers(-2, 50))
 def test_an_even_split_covers_everything_once_with_nearly_equal_pieces(total, pieces):
     ranges = split_evenly(total, pieces)

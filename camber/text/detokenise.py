@@ -25,6 +25,8 @@ _GLUED_MARKS = {"@-@": "-", "@/@": "/", "@,@": ",", "@.@": ".", "@:@": ":"}  # M
 # What follows an apostrophe that stands alone, in languages where it is split on both sides (Joe ' s).
 _ENDS = frozenset(")]}\"'“”»’%")
 _SUFFIXES = frozenset(["s", "S", "t", "T", "re", "ll", "ve", "d", "m", "er"])
+# Words of two letters or more that lose their vowel before another, by their ends: lorsqu', dell'.
+_ELIDED = {"fr": ("qu", "aujourd", "entr"), "it": ("ll", "un", "quest", "sant", "com", "dov", "cos")}
 _ELISIONS = frozenset(["em", "til", "cause", "tis", "twas", "bout", "round", "cuz", "n", "nother", "neath", "ere"])
 
 
@@ -82,7 +84,7 @@ class _Joiner:
                 continue
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
-            if token == "(" and previous[-1:].isalpha() and _is_plural(tokens[position : position + 3]):
+            if token == "(" and previous[-1:].isalpha() and _is_suffixed(tokens[position : position + 3]):
                 before, after = "", ""
             else:
                 before, after = self._space_around(token, previous, following, directions.get(position, 0))
@@ -132,10 +134,10 @@ class _Joiner:
             if following == "+" or previous == "+":
                 return "", " " if previous == "+" else ""  # C++
             return " ", "" if following[:1].isdigit() and not previous[-1:].isdigit() else " "
-        if first in "'’" and len(token) > 1 and token[1].isalpha() and previous and not self.apostrophe_binds_right:
+        if first in "'’´" and len(token) > 1 and token[1].isalpha() and previous and not self.apostrophe_binds_right:
             return "", " "  # 're, 's
         if (
-            last in "'’"
+            last in "'’´"
             and self.apostrophe_binds_right
             and token[-2:-1].isalpha()
             and (following[:1].isalpha() or following[:1] in ("«", '"', "“"))
@@ -159,13 +161,19 @@ class _Joiner:
         """Place an apostrophe that is not one of a pair of quotation marks."""
         if previous[-1:].isalpha() and _is_suffix(following):
             return "", ""  # Joe ' s
-        if self.apostrophe_binds_right and previous[-1:].isalpha() and following[:1] in ("«", '"', "“"):
+        if self._elides(previous) and (following[:1].isalpha() or following[:1] in ("«", '"', "“")):
             return "", ""  # l'«idée»
         if not previous or following in _ELISIONS or (following[:1].isdigit() and following[-1:] == "s"):
             return " ", ""  # 'em, the '90s
         if not previous[-1:].isalnum() and following[:1].isalnum():
             return " ", ""
         return "", " "  # the boys', 6', goin'
+
+    def _elides(self, word: str) -> bool:
+        """Say whether a word can lose its vowel before another: l', qu'."""
+        if not (self.apostrophe_binds_right and word.isalpha()):
+            return False
+        return len(word) == 1 or word.lower().endswith(_ELIDED.get(self.language, ()))
 
     def _pair_quotes(self, tokens: Sequence[str]) -> dict[int, int]:
         """Return the direction (1 opens, -1 closes) of tokens that pair up, by position."""
@@ -179,6 +187,9 @@ class _Joiner:
                 self._pair_same(tokens, found, directions)
             elif kind == "'":
                 self._pair_single(tokens, found, directions)
+            elif kind == "*":
+                if len(found) % 2 == 0:
+                    self._pair_same(tokens, found, directions)  # *emphasis*
             elif kind == "<":
                 _pair_angles(tokens, found, directions)
             else:
@@ -204,8 +215,8 @@ class _Joiner:
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
             inside = len(quotes) % 2 == 1
-            if previous[-1:].isalpha() and _is_suffix(following):
-                continue  # Joe ' s
+            if previous[-1:].isalpha() and (_is_suffix(following) or self._elides(previous)):
+                continue  # Joe ' s, l ' eau
             if following in _ELISIONS and tokens[position + 2 : position + 3] != ["'"]:
                 continue  # 'em (but not 'n')
             if not inside:
@@ -222,7 +233,7 @@ class _Joiner:
             directions[position] = 1 if turn % 2 == 0 else -1
 
 
-_PAIRED = {'"': '"', "``": '"', "''": '"', "'": "'", "<": "<", ">": "<"}
+_PAIRED = {'"': '"', "``": '"', "''": '"', "'": "'", "<": "<", ">": "<", "*": "*"}
 _PAIRED |= dict.fromkeys("„“”", "„") | dict.fromkeys("«»", "«") | dict.fromkeys("‚‘", "‚")
 
 
@@ -240,10 +251,13 @@ def _pair_angles(tokens: Sequence[str], found: list[int], directions: dict[int, 
 def _pair_directed(tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
     """Let typographic marks open or close by what came before: “ opens in English and closes „ in German."""
     opened = ""
+    alone = sum(tokens[position] == "”" for position in found)  # Finnish and Swedish open and close with ”
+    if alone < len(found) or alone % 2:
+        alone = 0
     for position in found:
         token = tokens[position]
         closes = token in {"„": "“”", "“": "”", "«": "»", "»": "«", "‚": "‘", "”": "”"}.get(opened, "")
-        if not opened and token in "”" and position:
+        if not opened and token == "”" and position and not alone:
             closes = True  # its partner is missing
         if not opened and token == "»" and position == len(tokens) - 1:
             closes = True
@@ -267,9 +281,11 @@ def _must_close(tokens: Sequence[str], position: int) -> bool:
     return tokens[position - 1][-1] not in "sxz" or not following[0].isalnum()
 
 
-def _is_plural(tokens: Sequence[str]) -> bool:
-    """Say whether the tokens are the bracket of ``shirt(s)``."""
-    return len(tokens) == 3 and tokens[2] == ")" and tokens[1] in ("s", "es", "n", "e", "en", "in", "innen", "ne")
+def _is_suffixed(tokens: Sequence[str]) -> bool:
+    """Say whether the tokens are the bracket of ``shirt(s)`` or ``open()``."""
+    return tokens[1:2] == [")"] or (
+        len(tokens) == 3 and tokens[2] == ")" and tokens[1] in ("s", "es", "n", "e", "en", "in", "innen", "ne")
+    )
 
 
 def _is_initials(token: str) -> bool:

@@ -78,11 +78,11 @@ _comma = re.compile(r"(?<!\d),|,(?!\d)")  # not between two digits
 _LETTER = r"[^\W\d_]"
 _ENGLISH = (
     (re.compile(rf"(?<!{_LETTER})'(?!{_LETTER})|(?<![^\W_])'(?={_LETTER})|(?<={_LETTER})'(?!{_LETTER})"), " ' "),
-    (re.compile(rf"(?<={_LETTER})(['’])(?={_LETTER})|(?<=\d)(['’])(?=s)"), r" \1\2"),
+    (re.compile(rf"(?<={_LETTER})(['’´])(?={_LETTER})|(?<=\d)(['’´])(?=s)"), r" \1\2"),
 )
 _ROMANCE = (
     (re.compile(rf"(?<!{_LETTER})'|'(?!{_LETTER})"), " ' "),
-    (re.compile(rf"(?<={_LETTER})(['’])(?={_LETTER})"), r"\1 "),
+    (re.compile(rf"(?<={_LETTER})(['’´])(?={_LETTER})"), r"\1 "),
 )
 _OTHER = ((re.compile("'"), " ' "),)
 
@@ -164,9 +164,11 @@ class _Splitter:
         out = []
         for position, char in enumerate(chunk):
             keep = char.isalnum() or char in ".',`-" or unicodedata.category(char) in ("Mn", "Mc", "Me", "Cf")
-            if char == "’" and self.apostrophes is not _OTHER:
-                # the apostrophe of a word (you’re, l’eau), not a closing quotation mark
-                keep = chunk[position - 1 : position].isalnum() and chunk[position + 1 : position + 2].isalpha()
+            before, after = chunk[position - 1 : position], chunk[position + 1 : position + 2]
+            if char in "’´" and self.apostrophes is not _OTHER:
+                keep = before.isalnum() and after.isalpha()  # you’re, l’eau: not a closing quotation mark
+            elif char == ":" and self.language in ("fi", "sv"):
+                keep = before.isalnum() and after.islower()  # EU:ssa, USA:s
             out.append(char if keep else f" {char} ")
         return "".join(out)
 
@@ -225,5 +227,3 @@ class Tokenizer:
         if self.kind == "none":
             return self._join(tokens)
         return self._join([unescape(token) for token in tokens if token])
-
-

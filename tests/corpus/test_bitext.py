@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from camber.corpus import Bitext, Sentences
@@ -10,6 +10,7 @@ from camber.corpus import Bitext, Sentences
 TEXT = st.lists(st.lists(st.sampled_from("abcd"), max_size=5), max_size=8)
 
 
+@settings(deadline=None)
 @given(TEXT)
 def test_decoding_gives_the_sentences_back(text):
     sentences = Sentences.encode(text)
@@ -26,6 +27,7 @@ def test_words_outside_a_given_vocabulary_are_minus_one():
     assert Sentences.encode([["b", "z"]], known.vocabulary).ids.tolist() == [1, -1]
 
 
+@settings(deadline=None)
 @given(TEXT)
 def test_swapping_twice_changes_nothing(text):
     bitext = Bitext.encode(text, text[::-1])

@@ -1,7 +1,7 @@
 """Cleaning drops exactly what its settings name, and counts it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from camber.corpus.cleaning import CleanReport, CleanSettings, clean
@@ -41,6 +41,7 @@ def test_the_same_source_with_another_target_is_no_duplicate():
     assert kept.tolist() == [0, 1]
 
 
+@settings(deadline=None)
 @given(SIDE, SIDE, st.booleans(), st.integers(1, 6), st.floats(1, 6))
 def test_what_is_kept_obeys_the_settings_and_the_counts_add_up(source, target, drop, length, ratio):
     settings = CleanSettings(max_length=length, max_ratio=ratio, drop_duplicates=drop)

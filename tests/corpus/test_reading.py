@@ -3,7 +3,7 @@
 import gzip
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from camber.corpus.reading import decode_lines, read_lines, read_parallel, words, write_lines, write_whole
@@ -94,6 +94,7 @@ def test_words_split_at_spaces_tabs_and_line_ends_only():
     assert words("   ") == []
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r")), min_size=1))
 def test_written_lines_are_read_back(tmp_path_factory, lines):
     folder = tmp_path_factory.mktemp("lines")
@@ -129,6 +130,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
         write_lines(tmp_path / "absent" / "file", ["x"])
 
 
+@settings(deadline=None)
 @given(st.binary())
 def test_any_bytes_give_lines_or_a_clear_error(data):
     try:

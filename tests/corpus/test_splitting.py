@@ -1,12 +1,13 @@
 """Held-out pairs are the same every time and never seen in training."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from camber.corpus.splitting import held_out_size, hold_out
 
 
+@settings(deadline=None)
 @given(st.integers(0, 300), st.data())
 def test_a_split_has_every_pair_once(count, data):
     size = data.draw(st.integers(0, count))
@@ -22,6 +23,7 @@ def test_the_same_seed_gives_the_same_split_everywhere():
     assert hold_out(50, 5, seed=2)[1].tolist() != hold_out(50, 5, seed=1)[1].tolist()
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1), st.integers(0, 5), st.integers(0, 4))
 def test_no_repeat_of_a_held_out_pair_stays_in_training(keys, size, seed):
     train, held = hold_out(len(keys), min(size, len(keys)), seed, keys)

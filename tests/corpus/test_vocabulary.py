@@ -1,7 +1,7 @@
 """Vocabularies: ids are dense, stable and survive saving; no word is special."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from camber.corpus import Vocabulary
@@ -24,6 +24,7 @@ def test_markers_of_other_tools_are_ordinary_words():
     assert vocabulary.encode(["<s>", "absent"]).tolist() == [vocabulary.id("<s>"), -1]
 
 
+@settings(deadline=None)
 @given(WORDS)
 def test_a_saved_vocabulary_is_the_same_when_it_is_loaded(tmp_path_factory, words):
     path = tmp_path_factory.mktemp("vocabulary") / "words"
@@ -37,6 +38,7 @@ def test_byte_order_marks_and_carriage_returns_inside_words_are_kept(tmp_path):
     assert Vocabulary.load(tmp_path / "words") == vocabulary
 
 
+@settings(deadline=None)
 @given(WORDS, WORDS)
 def test_extending_keeps_the_old_ids(old, new):
     vocabulary = Vocabulary(old)

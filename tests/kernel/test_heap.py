@@ -1,7 +1,7 @@
 """The heap over arrays pops in the order of a sorted list."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.priority_queue import PriorityQueue
 
@@ -10,6 +10,7 @@ from camber.kernel.heap import pop, push
 ENTRY = st.tuples(st.one_of(st.integers(-3, 3).map(float), st.floats(allow_nan=False)), st.integers(0, 5))
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(ENTRY, st.none()), max_size=60))
 def test_pushes_and_pops_in_any_order_agree_with_a_sorted_list(steps):
     scores, items, size = np.zeros(64), np.zeros(64, np.int64), 0

@@ -1,7 +1,7 @@
 """The hash table over an array does what a dictionary does."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.splitmix import mix as naive_mix
 
@@ -10,6 +10,7 @@ from camber.kernel.table import EMPTY, capacity_for, empty_table, find, insert, 
 KEYS = st.lists(st.one_of(st.integers(0, 20), st.integers(0, 2**63 - 1)), max_size=60)
 
 
+@settings(deadline=None)
 @given(KEYS, KEYS)
 def test_the_table_finds_what_a_dictionary_finds(keys, queries):
     table, slots = empty_table(max(1, len(set(keys)))), {}
@@ -22,6 +23,7 @@ def test_the_table_finds_what_a_dictionary_finds(keys, queries):
     assert np.count_nonzero(table != EMPTY) == len(slots)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 7), max_size=8, unique=True))
 def test_a_chain_of_collisions_wraps_around_the_end(keys):
     table = np.full(8, EMPTY, np.int64)
@@ -29,6 +31,7 @@ def test_a_chain_of_collisions_wraps_around_the_end(keys):
     assert all(find(table, key) == slot for key, slot in slots.items())
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**7))
 def test_a_table_is_at_most_two_thirds_full_and_not_wasteful(count):
     capacity = capacity_for(count)
@@ -37,6 +40,7 @@ def test_a_table_is_at_most_two_thirds_full_and_not_wasteful(count):
     assert capacity <= max(8, 3 * count)
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_mixing_agrees_with_plain_python_and_is_not_negative(key):
     assert mix(np.int64(key)) == naive_mix(key) >= 0

@@ -1,7 +1,7 @@
 """Truecasing lowers only what begins a sentence, and recasing raises it again."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from camber.corpus.reading import words
@@ -57,6 +57,7 @@ def test_equal_counts_go_to_small_letters():
     assert caser.best("MAY") == "may"
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from(words("The the THE Cat cat . ! &quot; 3 ¿ ß İx")), max_size=8)))
 def test_a_saved_model_is_the_same_when_it_is_loaded(tmp_path_factory, text):
     caser = Truecaser.learn(text)
@@ -75,6 +76,7 @@ def test_a_damaged_model_is_an_error_with_its_line(tmp_path):
         Truecaser.load(path)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=5), max_size=10))
 def test_casing_never_changes_anything_but_case(tokens):
     for out in (CASER.apply(tokens), recase(tokens)):

@@ -1,7 +1,7 @@
 """Tokenising follows Moses' conventions and loses nothing but white space."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from camber.errors import SettingsError
@@ -54,6 +54,7 @@ def test_tokens_follow_the_conventions_of_moses(language, line, expected):
     assert " ".join(MOSES[language].tokenise(line)) == expected
 
 
+@settings(deadline=None)
 @given(RAW, st.sampled_from(LANGUAGES))
 @example("&quot;", "en")
 @example("'", "en")
@@ -63,6 +64,7 @@ def test_tokenising_loses_nothing_but_white_space_and_control_characters(line, l
     assert "".join(map(unescape, tokens)) == visible(line)
 
 
+@settings(deadline=None)
 @given(RAW, st.sampled_from(LANGUAGES))
 def test_tokens_are_never_empty_and_hold_no_white_space_or_separator(line, language):
     for token in MOSES[language].tokenise(line):
@@ -70,6 +72,7 @@ def test_tokens_are_never_empty_and_hold_no_white_space_or_separator(line, langu
         assert not set(token) & set("|<>[]\"'")
 
 
+@settings(deadline=None)
 @given(RAW, st.sampled_from(LANGUAGES))
 def test_a_round_trip_gives_one_line_with_the_same_characters(line, language):
     back = MOSES[language].detokenise(MOSES[language].tokenise(line))
@@ -78,12 +81,14 @@ def test_a_round_trip_gives_one_line_with_the_same_characters(line, language):
     assert len(back.splitlines()) <= 1
 
 
+@settings(deadline=None)
 @given(RAW)
 def test_the_same_line_gives_the_same_tokens_whatever_came_before(line):
     fresh = Tokenizer("moses", "en")
     assert fresh.tokenise(line) == MOSES["en"].tokenise(line) == MOSES["en"].tokenise(line)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_escaping_is_undone_exactly(text):
     assert unescape(escape(text)) == text
@@ -112,6 +117,7 @@ def test_text_that_is_already_tokenised_goes_through_untouched():
     assert none.detokenise(none.tokenise(line)) == line
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\r\n"), min_size=1)))
 def test_kind_none_returns_exactly_the_tokens_that_were_given(tokens):
     none = Tokenizer("none")
