@@ -27,15 +27,16 @@ from camber.kernel import kernel
 from camber.lm.arpa import read_arpa
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
 
-#: `size` children from `first` on: scanned if they are few; a hash table of `size` slots otherwise; -1: one per word
-NODE = np.dtype([("first", "i4"), ("size", "i4"), ("suffix", "i4"), ("backoff", "f4")])
-#: `word` is -1 in a free slot of a hash table
+#: Children are from `first` to the `first` of the next node (there is one node more, as an end mark): scanned if they
+#: are few, a hash table otherwise; of the root, whose `suffix` is -1, one per word.
+NODE = np.dtype([("first", "i4"), ("suffix", "i4"), ("backoff", "f4")])
+#: `word` is -1 in a free slot of a hash table.
 CHILD = np.dtype([("word", "i4"), ("prob", "f4"), ("next", "i4")])
 
 #: Nodes with more children than this have a hash table (measured: longer scans are slower than one jump).
 SCANNED = 8
 #: Slots of a hash table per child
-SLACK = 1.5
+SLACK = 1.75
 
 Nodes = npt.NDArray[np.void]
 Children = npt.NDArray[np.void]
@@ -49,18 +50,17 @@ def step(nodes, children, state, word):
     """
     total = 0.0
     while True:
-        node = nodes[state]
-        first = np.int64(node["first"])
-        size = np.int64(node["size"])
-        if size < 0:  # the root
-            child = children[first + word]
-            return total + child["prob"], np.int64(child["next"])
-        if size <= SCANNED:
-            for slot in range(first, first + size):
+        first = np.int64(nodes[state]["first"])
+        suffix = np.int64(nodes[state]["suffix"])
+        if suffix < 0:  # the root
+            return total + children[first + word]["prob"], np.int64(children[first + word]["next"])
+        end = np.int64(nodes[state + 1]["first"])
+        if end - first <= SCANNED:
+            for slot in range(first, end):
                 if children[slot]["word"] == word:
                     return total + children[slot]["prob"], np.int64(children[slot]["next"])
         else:
-            place = first + _home(word, size)
+            place = first + _home(word, end - first)
             while True:
                 found = children[place]["word"]
                 if found == word:
@@ -68,10 +68,10 @@ def step(nodes, children, state, word):
                 if found < 0:
                     break
                 place += 1
-                if place == first + size:
+                if place == end:
                     place = first
-        total += node["backoff"]
-        state = np.int64(node["suffix"])
+        total += nodes[state]["backoff"]
+        state = suffix
 
 
 @kernel
@@ -261,15 +261,14 @@ def _compile(trie: NgramTrie) -> tuple[Nodes, Children, npt.NDArray[np.int32]]:
         state[level] = np.where(is_node[level], state[level], state[trie.suffix[level]])
 
     grams = np.flatnonzero(is_node)
-    nodes = np.zeros(len(grams), NODE)
     size = degree[grams]
     size = np.where(size > SCANNED, np.ceil(size * SLACK).astype(np.int64), size)
     size[0] = len(trie.words)
-    first = np.cumsum(size) - size
     _check_size(int(size.sum()))
-    nodes["first"], nodes["size"] = first, size
-    nodes["suffix"], nodes["backoff"] = state[trie.suffix[grams]], backoff[grams]
-    nodes["size"][0], nodes["suffix"][0] = -1, -1
+    nodes = np.zeros(len(grams) + 1, NODE)
+    nodes["first"][1:] = np.cumsum(size)
+    nodes["suffix"][:-1], nodes["backoff"][:-1] = state[trie.suffix[grams]], backoff[grams]
+    nodes["suffix"][0] = nodes["suffix"][-1] = -1
 
     children = np.zeros(int(size.sum()), CHILD)
     children["word"] = -1
@@ -281,17 +280,17 @@ def _compile(trie: NgramTrie) -> tuple[Nodes, Children, npt.NDArray[np.int32]]:
 def _fill(nodes, children, state, prefix, word, probability):
     """Put every n-gram among the children of its prefix."""
     for gram in range(1, len(word)):
-        node = nodes[state[prefix[gram]]]
-        first, size, last = np.int64(node["first"]), np.int64(node["size"]), np.int64(word[gram])
-        if size < 0:
-            slot = first + last
+        node, last = state[prefix[gram]], np.int64(word[gram])
+        first, end = np.int64(nodes[node]["first"]), np.int64(nodes[node + 1]["first"])
+        slot = first
+        if node == 0:
+            slot += last
         else:
-            slot = first
-            if size > SCANNED:
-                slot += _home(last, size)
+            if end - first > SCANNED:
+                slot += _home(last, end - first)
             while children[slot]["word"] >= 0:
                 slot += 1
-                if slot == first + size:
+                if slot == end:
                     slot = first
         children[slot]["word"] = last
         children[slot]["prob"] = probability[gram]
