@@ -95,6 +95,7 @@ def assemble(
     scores[:, 1] = lexical[:, 0]
     scores[:, 2] = pairs.counts / source_counts[of_source]
     scores[:, 3] = lexical[:, 1]
+    np.maximum(scores, np.finfo(np.float32).tiny, out=scores)  # a product of small numbers may leave float32's range
 
     # Pairs come by source and then target id sequence; a stable sort by falling count keeps the latter for ties.
     most = int(pairs.counts.max(initial=0))
@@ -105,7 +106,7 @@ def assemble(
     links, link_offsets = take_ragged(links, offsets_from(link_sizes), order)
     orientations = np.zeros((len(order), 0), np.float32)
     if reordering:
-        orientations = orientation_probabilities(pairs.orientations)[order]
+        orientations = orientation_probabilities(pairs.orientations[order], pairs.counts[order])
     return RuleStore(
         source_ids=source_ids,
         source_offsets=source_offsets,

@@ -58,14 +58,18 @@ def gather(occurrences: Occurrences, longest: int) -> PhrasePairs:
     )
 
 
-def orientation_probabilities(counted: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
-    """Smooth int[R, 6] orientation counts into float32[R, 6] probabilities, three and three.
+def orientation_probabilities(
+    counted: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]
+) -> npt.NDArray[np.float32]:
+    """Smooth int[R, 6] orientation counts of pairs that occurred int[R] times into float32[R, 6] probabilities.
 
-    >>> orientation_probabilities(np.array([[1, 0, 0, 0, 0, 1]])).round(2).tolist()[0][:3]
-    [0.6000000238418579, 0.20000000298023224, 0.20000000298023224]
+    >>> orientation_probabilities(np.array([[1, 0, 0, 0, 0, 1]]), np.array([1])).round(3).tolist()[0][:2]
+    [0.6000000238418579, 0.20000000298023224]
     """
-    sides = counted.reshape(-1, 2, 3) + np.float32(SMOOTHING)
-    return (sides / sides.sum(axis=2, keepdims=True)).reshape(-1, 6).astype(np.float32, copy=False)
+    smoothed = counted.astype(np.float32)
+    smoothed += SMOOTHING
+    smoothed /= (counts + 3 * SMOOTHING).astype(np.float32)[:, None]
+    return smoothed
 
 
 def lexical_weights(
