@@ -23,7 +23,7 @@ from camber.settings import Settings, setting
 LONGEST = 200
 
 # passes of model 1 and of the HMM
-_PASSES = {"quick": (3, 2), "best": (4, 4)}
+_PASSES = {"quick": (3, 1), "best": (3, 3)}
 # chosen on Hansards dev and WPT 2005 ro-en: pseudo-counts of any pair of words and of equal words, share of NULL, least
 # mean posterior of a link
 _ALPHA, _COGNATES, _P_NULL, _THRESHOLD = 0.0003, 0.5, 0.1, 0.3

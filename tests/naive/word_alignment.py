@@ -1,5 +1,6 @@
 """Word alignment as in the textbooks: enumeration, sets and dictionaries."""
 
+import unicodedata
 from itertools import product
 
 
@@ -105,3 +106,15 @@ def lexical_counts(source, target, alignment):
         for pair in found:
             counts[pair] = counts.get(pair, 0) + 1
     return counts
+
+
+def likeness(source, target, shortest=3):
+    """Return the common beginning of two words over the longer length, 0 if it is short and the words differ."""
+    source, target = (
+        "".join(c for c in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(c)) or word
+        for word in (source, target)
+    )
+    same = 0
+    while same < min(len(source), len(target)) and source[same] == target[same]:
+        same += 1
+    return same / max(len(source), len(target)) if same >= shortest or source == target else 0.0
