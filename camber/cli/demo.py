@@ -1,0 +1,42 @@
+"""camber demo: train, translate and report on the built-in corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from camber.cli.options import FILE, seed_option, threads_option
+
+if TYPE_CHECKING:
+    from camber.report.page import Shown
+
+
+@click.command("demo")
+@click.option("--dir", "folder", type=FILE, default="camber-demo", show_default=True, help="Folder for everything.")
+@seed_option
+@threads_option
+def command(folder: Path, seed: int, threads: int) -> None:
+    """Train, translate and report on the built-in corpus: what is said at a hotel's front desk, Spanish to English."""
+    from camber.report.demo import run_demo
+
+    demo = run_demo(folder, seed=seed, threads=threads)
+    click.echo()
+    for item in demo.examples[:4]:
+        _show(item)
+    for item in demo.errors[:1]:
+        click.echo(f"and one that went wrong (right: {item.reference})")
+        _show(item)
+    for score in demo.scores:
+        click.echo(
+            f"{score.metric} {score.score:.2f} (95 % interval {score.low:.2f} … {score.high:.2f})  {score.signature}"
+        )
+    click.echo(f"\neverything took {demo.seconds:.0f} s; the report, with pictures: {demo.report}")
+    click.echo(f"to translate more: camber translate {demo.folder / 'model'}")
+
+
+def _show(item: Shown) -> None:
+    """Print a sentence and its translation, cut into phrases."""
+    source, target = item.segmentation.lines()
+    click.echo(f"  es {source}\n  en {target}\n")

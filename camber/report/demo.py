@@ -1,0 +1,241 @@
+"""The demonstration: the built-in corpus, a training, a test, and a page about it all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.align.pharaoh import Alignment
+from camber.corpus.bitext import Bitext, Sentences
+from camber.corpus.hotel import SOURCE_LANG, TARGET_LANG, HotelCorpus, generate
+from camber.corpus.reading import write_lines
+from camber.errors import CamberError
+from camber.metrics.bleu import BLEU
+from camber.metrics.compare import Result, compare
+from camber.model.translator import Translation, Translator
+from camber.pipeline.corpus import load_bitext
+from camber.pipeline.settings import TrainSettings
+from camber.pipeline.stages import RECORD
+from camber.pipeline.train import train
+from camber.progress import stage
+from camber.report.page import Aligned, Candidate, Report, Shown, TextFacts
+from camber.report.segmentation import Segmentation, example_rows
+from camber.text.pipeline import TextSettings
+
+#: how many sentences the page draws, how many of the worst it lists, and how long its n-best list is
+EXAMPLES, ERRORS, CANDIDATES = 6, 6, 10
+_NAMES = ("Spanish", "English")
+_STAGES = {
+    "corpus": "tokenise and clean",
+    "align": "word alignment",
+    "lm": "language model",
+    "rules": "phrase pairs",
+    "tune": "tuning",
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many sentence pairs to generate."""
+
+    train: int = 10_000
+    dev: int = 500
+    test: int = 500
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What a demonstration gave."""
+
+    folder: Path
+    report: Path
+    translator: Translator
+    scores: list[Result]
+    stages: list[tuple[str, float | None]]  # seconds; None: kept from an earlier run
+    examples: list[Shown]
+    errors: list[Shown]
+    seconds: float
+
+
+def run_demo(
+    folder: str | Path = "camber-demo", *, seed: int = 1, threads: int = 0, sizes: Sizes | None = None
+) -> Demo:
+    """Generate the hotel corpus into `folder`, train on it, translate its test set, and write ``report.html`` there.
+
+    >>> run_demo("camber-demo").scores[0].score                                       # doctest: +SKIP
+    97.4
+    """
+    started = time.monotonic()
+    folder, sizes = Path(folder), sizes or Sizes()
+    with stage("generate"):
+        corpus = generate(sizes.train, sizes.dev, sizes.test, seed)
+        _write_corpus(corpus, folder)
+    stages: list[tuple[str, float | None]] = [("generate the corpus", time.monotonic() - started)]
+
+    clock = time.time()
+    translator = train(
+        folder / f"train.{SOURCE_LANG}",
+        folder / f"train.{TARGET_LANG}",
+        folder / "model",
+        dev_source=folder / f"dev.{SOURCE_LANG}",
+        dev_target=folder / f"dev.{TARGET_LANG}",
+        settings=TrainSettings(text=TextSettings(source_lang=SOURCE_LANG, target_lang=TARGET_LANG)),
+        seed=seed,
+        threads=threads,
+    )
+    work = folder / "model.work"
+    stages += _stage_seconds(work, clock)
+
+    started_test = time.monotonic()
+    with stage("test"):
+        found = [best[0] for best in translator.translations(corpus.test.source, threads=threads)]
+        outputs = [item.text for item in found]
+        write_lines(folder / f"test.output.{TARGET_LANG}", outputs)
+        scores = compare({"demo": outputs}, [corpus.test.target], ["bleu", "chrf"], seed=seed)
+    stages.append(("translate and score the test set", time.monotonic() - started_test))
+
+    with stage("report"):
+        sentence_scores = _sentence_bleu(outputs, corpus.test.target)
+        segmentations = [Segmentation.of(item, translator.decoder.store) for item in found]
+
+        def shown(rows: Sequence[int]) -> list[Shown]:
+            return [
+                Shown(segmentations[row], corpus.test.source[row], outputs[row], corpus.test.target[row])
+                for row in rows
+            ]
+
+        examples = example_rows(segmentations, (sentence_scores > 99.9).tolist(), EXAMPLES)
+        worst = [row for row in np.argsort(sentence_scores, kind="stable").tolist() if sentence_scores[row] < 99.9]
+        errors = shown([row for row in worst if found[row].derivation.words][:ERRORS])
+        listed = corpus.test.source[examples[0]] if examples else corpus.test.source[0]
+        bitext = load_bitext(work / "corpus")
+        report = Report(
+            title="A translator for the hotel's front desk",
+            lead=f"{_NAMES[0]} to {_NAMES[1]}, learnt from the corpus that is built into Camber: what was learnt, how "
+            "well it translates, and why it translates as it does.",
+            languages=_NAMES,
+            texts=_text_facts(corpus, translator, bitext),
+            samples=list(zip(corpus.train.source[:5], corpus.train.target[:5], strict=True)),
+            stages=stages,
+            sizes=_model_facts(translator),
+            scores=scores,
+            sentence_scores=sentence_scores,
+            lengths=(bitext.source.lengths, bitext.target.lengths),
+            aligned=_aligned_pairs(bitext, work / "align"),
+            examples=shown(examples),
+            errors=errors,
+            feature_names=translator.decoder.names,
+            weights=translator.decoder.weights,
+            listed=listed,
+            candidates=_candidates(translator, listed, threads),
+            footer=f"Seed {seed}. Everything on this page comes from the folder it stands in: train, dev and test "
+            "text, the model, and the translations.",
+        )
+        report.write(folder / "report.html")
+    return Demo(
+        folder, folder / "report.html", translator, scores, stages, shown(examples), errors, time.monotonic() - started
+    )
+
+
+def _write_corpus(corpus: HotelCorpus, folder: Path) -> None:
+    """Write both sides of the three sets."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CamberError(f"{folder}: cannot be made ({error.strerror}); choose another --dir") from None
+    for name, pairs in (("train", corpus.train), ("dev", corpus.dev), ("test", corpus.test)):
+        write_lines(folder / f"{name}.{SOURCE_LANG}", pairs.source)
+        write_lines(folder / f"{name}.{TARGET_LANG}", pairs.target)
+
+
+def _stage_seconds(work: Path, since: float) -> list[tuple[str, float | None]]:
+    """Return how long the stages took that finished after `since`: each began when the one before had ended."""
+    ends = sorted((path.stat().st_mtime, path.parent.name) for path in work.glob(f"*/{RECORD}"))
+    found: list[tuple[str, float | None]] = []
+    before = since
+    for end, name in ends:
+        found.append((_STAGES.get(name, name), max(0.0, end - before) if end >= since else None))
+        before = max(before, end)
+    return [*found, ("assemble the model, check it on dev", max(0.0, time.time() - before))]
+
+
+def _sentence_bleu(outputs: Sequence[str], references: Sequence[str]) -> npt.NDArray[np.float64]:
+    metric = BLEU(effective_order=True)
+    return np.asarray(metric.score(metric.statistics(outputs, [references])), np.float64)
+
+
+def _text_facts(corpus: HotelCorpus, translator: Translator, trained: Bitext) -> list[TextFacts]:
+    """Count tokens and words of the three sets, and what the training text lacks."""
+    facts = []
+    text = translator.text
+    for name, pairs in (("train", corpus.train), ("dev", corpus.dev), ("test", corpus.test)):
+        if name == "train":
+            sides = [trained.source, trained.target]
+        else:
+            sides = [
+                Sentences.encode([text.source_tokens(line) for line in pairs.source]),
+                Sentences.encode([text.target_tokens(line) for line in pairs.target]),
+            ]
+        known = set(trained.source.vocabulary.words)
+        strange = [word not in known for word in sides[0].vocabulary.words]
+        unknown = float(np.mean(np.asarray(strange)[sides[0].ids])) if name != "train" else None
+        facts.append(
+            TextFacts(
+                name,
+                len(pairs.source),
+                (len(sides[0].ids), len(sides[1].ids)),
+                (len(sides[0].vocabulary), len(sides[1].vocabulary)),
+                unknown,
+            )
+        )
+    return facts
+
+
+def _model_facts(translator: Translator) -> list[tuple[str, str]]:
+    """Say what the model is made of."""
+    store, models = translator.decoder.store, translator.decoder.models
+    facts = [
+        ("source phrases", f"{store.phrases:,}"),
+        ("phrase pairs (rules)", f"{len(store):,}"),
+        ("longest source phrase, words", f"{store.max_phrase_length}"),
+        ("order of the language model", f"{max((model.order for model in models), default=0)}"),
+        ("features", f"{len(translator.decoder.names)}"),
+    ]
+    if translator.directory:
+        size = sum(int(item["bytes"]) for item in translator.directory.files.values())
+        facts.append(("size on disk", f"{size / 1e6:.1f} MB"))
+    return facts
+
+
+def _aligned_pairs(bitext: Bitext, folder: Path, count: int = 2) -> list[Aligned]:
+    """Choose training pairs of a good size in which many links cross and few words are left alone."""
+    alignment = Alignment(np.load(folder / "links.npy"), np.load(folder / "offsets.npy"))
+    interest: dict[int, int] = {}
+    for row in range(min(len(bitext), 3000)):
+        links, sizes = alignment[row], (len(bitext.source[row]), len(bitext.target[row]))
+        if not 7 <= min(sizes) <= max(sizes) <= 14:
+            continue
+        crossings = int(np.sum((links[:, None, 0] < links[None, :, 0]) & (links[:, None, 1] > links[None, :, 1])))
+        alone = sizes[0] + sizes[1] - len(set(links[:, 0].tolist())) - len(set(links[:, 1].tolist()))
+        interest[row] = min(crossings, 12) - 4 * alone
+    chosen: list[Aligned] = []
+    for row in sorted(interest, key=lambda row: -interest[row]) or range(min(len(bitext), count)):
+        source = bitext.source.vocabulary.decode(bitext.source[row])
+        # not two pairs of the same pattern
+        if all(2 * len(set(source) & set(other.source)) < len(source) for other in chosen):
+            target = bitext.target.vocabulary.decode(bitext.target[row])
+            chosen.append(Aligned(source, target, [(int(i), int(j)) for i, j in alignment[row]]))
+        if len(chosen) == count:
+            break
+    return chosen
+
+
+def _candidates(translator: Translator, line: str, threads: int) -> list[Candidate]:
+    """Return the best translations of a sentence."""
+    found: list[Translation] = next(iter(translator.translations([line], CANDIDATES, threads=threads)))
+    return [Candidate(item.text, item.derivation.score, item.derivation.features.sum(0)) for item in found]

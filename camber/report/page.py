@@ -1,0 +1,364 @@
+"""The report of a training as one HTML page that needs nothing else: no scripts, no fonts, no other files."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import camber
+from camber.corpus.reading import write_lines
+from camber.metrics.compare import Result
+from camber.report.markup import Markup, element, escape, join
+from camber.report.pictures import alignment_matrix, contributions, histogram, length_curves, ribbons, seconds_bars
+from camber.report.segmentation import Segmentation
+from camber.report.style import PAGE_STYLE, picture_style
+
+#: short headings of the features in the n-best table; others are shown by their names
+_SHORT = {
+    "p_s_given_t": "p(s|t)",
+    "lex_s_given_t": "lex(s|t)",
+    "p_t_given_s": "p(t|s)",
+    "lex_t_given_s": "lex(t|s)",
+    "reorder_monotone_backward": "mono ←",
+    "reorder_swap_backward": "swap ←",
+    "reorder_discontinuous_backward": "disc ←",
+    "reorder_monotone_forward": "mono →",
+    "reorder_swap_forward": "swap →",
+    "reorder_discontinuous_forward": "disc →",
+    "distortion": "jumps",
+    "word_penalty": "words",
+    "phrase_penalty": "phrases",
+}
+
+
+#: a word or a mark, with the space before it
+_WORDS = re.compile(r"\s*(?:[\w'’-]+|[^\w\s])")
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """What one set of sentence pairs is made of."""
+
+    name: str
+    pairs: int
+    tokens: tuple[int, int]  # of source and target
+    words: tuple[int, int]  # different ones
+    unknown: float | None  # share of the source tokens that the training text does not have
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A test sentence to look at."""
+
+    segmentation: Segmentation
+    source: str
+    output: str
+    reference: str
+
+
+class Aligned(NamedTuple):
+    """A sentence pair with its word alignment."""
+
+    source: list[str]
+    target: list[str]
+    links: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of the best translations of a sentence, with the sums of its features, unweighted."""
+
+    text: str
+    score: float
+    features: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that the page shows."""
+
+    title: str
+    lead: str
+    languages: tuple[str, str]
+    texts: Sequence[TextFacts]
+    samples: Sequence[tuple[str, str]]  # pairs of the training text
+    stages: Sequence[tuple[str, float | None]]  # seconds; None: kept from an earlier run
+    sizes: Sequence[tuple[str, str]]  # what the model is made of
+    scores: Sequence[Result]
+    sentence_scores: npt.NDArray[np.float64]  # [test sentences] BLEU
+    lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # tokens of the training sentences
+    aligned: Sequence[Aligned]  # some training pairs
+    examples: Sequence[Shown]
+    errors: Sequence[Shown]  # the worst ones
+    feature_names: Sequence[str]
+    weights: npt.NDArray[np.float64]  # [features]
+    listed: str  # the source sentence of the candidates
+    candidates: Sequence[Candidate]  # best first
+    footer: str = ""
+
+    @property
+    def _right(self) -> npt.NDArray[np.bool_]:
+        """Whether a test sentence is translated like its reference, bool[test sentences]."""
+        return np.isclose(self.sentence_scores, 100.0)
+
+    def html(self) -> str:
+        """Return the whole page."""
+        body = element(
+            "main",
+            element("h1", self.title),
+            element("p", self.lead, class_="lead"),
+            self._cards(),
+            self._quality(),
+            self._examples(),
+            self._errors(),
+            self._search(),
+            self._training(),
+            self._corpus(),
+            element("footer", f"Camber {camber.__version__}. {self.footer}"),
+        )
+        head = join(
+            [
+                Markup(
+                    '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+                ),
+                element("title", self.title),
+                element("style", Markup(picture_style() + PAGE_STYLE)),
+            ]
+        )
+        return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>'
+
+    def write(self, path: str | Path) -> None:
+        """Write the page, all or nothing."""
+        write_lines(path, [self.html()])
+
+    # --- sections ----------------------------------------------------------------------------------------------------
+
+    def _cards(self) -> Markup:
+        cards = [
+            (f"{score.score:.1f}", f"{score.metric} ({score.low:.1f} to {score.high:.1f})") for score in self.scores
+        ]
+        cards.append((f"{self._right.mean() if len(self._right) else 0:.0%}", "translations equal to the reference"))
+        cards.append((f"{self.texts[0].pairs:,}", "sentence pairs to learn from"))
+        seconds = sum(time or 0.0 for _, time in self.stages)
+        cards.append((f"{seconds:.0f} s", "for everything"))
+        return element("div", *(element("div", element("b", a), element("span", b), class_="card") for a, b in cards),
+                       class_="cards")  # fmt: skip
+
+    def _quality(self) -> Markup:
+        rows = [
+            [
+                score.metric,
+                f"{score.score:.2f}",
+                f"{score.low:.2f} to {score.high:.2f}",
+                element("code", score.signature),
+            ]
+            for score in self.scores
+        ]
+        test, train = self.texts[-1], self.texts[0]
+        return _section(
+            "Quality",
+            f"Measured on {test.pairs:,} sentences that training did not see. The interval holds 95 % of the scores of "
+            "test sets drawn again from these sentences (bootstrap). The signature says how the score was computed.",
+            _table(["metric", "score", "95 % interval", "signature"], rows, numbers={1, 2}),
+            element(
+                "div",
+                _figure(
+                    histogram(
+                        self.sentence_scores[~self._right],
+                        range(0, 101, 10),
+                        "BLEU of the test sentences that differ from their reference",
+                        "BLEU of a sentence",
+                    ),
+                    f"{int(self._right.sum()):,} of the {test.pairs:,} test sentences are translated exactly like the "
+                    "reference; this is how good the others are.",
+                ),
+                _figure(
+                    length_curves(*self.lengths, self.languages, "lengths of training sentences"),
+                    f"How long the {train.pairs:,} training sentences are.",
+                ),
+                class_="pair",
+            ),
+        )
+
+    def _examples(self) -> Markup:
+        source, target = self.languages
+        return _section(
+            "How sentences are translated",
+            "A sentence is cut into phrases, each phrase is translated by a rule, and the translations may change "
+            f"places. {source} above, {target} below; point at a ribbon to see how probable its rule is.",
+            element("div", *(self._drawn(item) for item in self.examples), class_="flow"),
+        )
+
+    def _drawn(self, item: Shown, compare: bool = False) -> Markup:
+        caption: list[object] = [element("b", item.output)]
+        if compare:
+            caption = [_difference(item.output, item.reference)]
+        return _figure(ribbons(item.segmentation), join(caption))
+
+    def _errors(self) -> Markup:
+        if not self.errors:
+            return Markup("")
+        rows = [[item.source, _difference(item.output, item.reference), item.reference] for item in self.errors]
+        return _section(
+            "Where it goes wrong",
+            join(
+                [
+                    "The sentences with the lowest BLEU. Words that the reference does not have are ",
+                    element("del", "marked so"),
+                    ", words that are missing ",
+                    element("ins", "so"),
+                    ".",
+                ]
+            ),
+            _table([self.languages[0], "translation", "reference"], rows),
+            self._drawn(self.errors[0], compare=True),
+        )
+
+    def _search(self) -> Markup:
+        if not self.candidates:
+            return Markup("")
+        best, *others = self.candidates
+        second = others[0] if others else None
+        shown = [k for k in range(len(self.feature_names)) if any(item.features[k] for item in self.candidates)]
+        names = [self.feature_names[k] for k in shown]
+        caption: list[object] = ["Bars: ", element("b", best.text), f" with the score {best.score:.2f}"]
+        if second:
+            caption += ["; ticks: ", element("b", second.text), f" with {second.score:.2f}"]
+        headings: list[object] = ["translation", "score"]
+        headings += [
+            element("span", _SHORT.get(name, name.replace("_", " ")), title=f"{name}, weight {self.weights[k]:g}")
+            for k, name in zip(shown, names, strict=True)
+        ]
+        rows = [
+            [item.text, f"{item.score:.2f}", *(f"{item.features[k]:.2f}".replace("-0.00", "0.00") for k in shown)]
+            for item in self.candidates
+        ]
+        return _section(
+            "Why this translation",
+            join(
+                [
+                    "The score of a translation is the sum of its features, each times its weight; the search looks "
+                    "for the highest score. The sentence here is: ",
+                    element("b", self.listed),
+                ]
+            ),
+            _figure(
+                contributions(
+                    names,
+                    (self.weights * best.features)[shown],
+                    (self.weights * second.features)[shown] if second else None,
+                    "weight times feature of the best translation",
+                ),
+                join(caption),
+            ),
+            element("h3", f"The {len(self.candidates)} best translations"),
+            element(
+                "p",
+                "Sums of the features without weights; probabilities are natural logarithms. Point at a heading for "
+                "the full name.",
+                class_="note",
+            ),
+            _table(headings, rows, numbers=set(range(1, len(headings))), wide=True),
+        )
+
+    def _training(self) -> Markup:
+        source, target = self.languages
+        return _section(
+            "Training",
+            "Stages run one after the other; a stage whose inputs did not change is not run again.",
+            _figure(seconds_bars(self.stages), "Seconds on the clock. The first run also compiles the kernels, once."),
+            _table(["the model", ""], [[name, value] for name, value in self.sizes], numbers={1}, narrow=True),
+            element("h3", "Word alignment"),
+            element(
+                "p",
+                "Which words translate each other is learnt from the sentence pairs alone; phrases are read off it. "
+                f"Some pairs of the training text, {source} in rows and {target} in columns; a square is a link:",
+            ),
+            element(
+                "div",
+                *(
+                    _figure(alignment_matrix(*pair), f"{len(pair.links)} links; words without a link stand alone.")
+                    for pair in self.aligned
+                ),
+                class_="flow",
+            ),
+        )
+
+    def _corpus(self) -> Markup:
+        source, target = self.languages
+        rows = [
+            [
+                text.name,
+                f"{text.pairs:,}",
+                *(f"{count:,}" for count in (*text.tokens, *text.words)),
+                "" if text.unknown is None else f"{text.unknown:.2%}",
+            ]
+            for text in self.texts
+        ]
+        headings = ["set", "pairs", f"{source} tokens", f"{target} tokens", f"{source} words", f"{target} words",
+                    "unknown tokens"]  # fmt: skip
+        return _section(
+            "Corpus",
+            "Tokens are words and punctuation marks; words are different tokens.",
+            _table(headings, rows, numbers=set(range(1, 7))),
+            element("h3", "Some training pairs"),
+            _table([source, target], [[left, right] for left, right in self.samples]),
+        )
+
+
+def _section(title: str, lead: object, *body: object) -> Markup:
+    return element("section", element("h2", title), element("p", lead), *body)
+
+
+def _figure(picture: Markup, caption: object) -> Markup:
+    return element("figure", picture, element("figcaption", caption))
+
+
+def _table(
+    headings: Sequence[object],
+    rows: Sequence[Sequence[object]],
+    numbers: set[int] | None = None,
+    wide: bool = False,
+    narrow: bool = False,
+) -> Markup:
+    """Make a table; the columns `numbers` are set to the right."""
+    kinds = ["n" if k in (numbers or ()) else None for k in range(len(headings))]
+    if wide:
+        kinds[0] = "phrase"
+
+    def line(cell: str, values: Sequence[object]) -> Markup:
+        return element("tr", *(element(cell, value, class_=kind) for value, kind in zip(values, kinds, strict=True)))
+
+    table = element(
+        "table",
+        element("thead", line("th", headings)),
+        element("tbody", *(line("td", row) for row in rows)),
+        class_="narrow" if narrow else "wide" if wide else None,
+    )
+    return element("div", table, class_="scroll")
+
+
+def _difference(output: str, reference: str) -> Markup:
+    """Mark the words of a translation that its reference does not have, and those that are missing.
+
+    >>> _difference("a big house", "a house")
+    'a <del>big</del> house'
+    """
+    ours, theirs = _WORDS.findall(output), _WORDS.findall(reference)
+    matcher = difflib.SequenceMatcher(None, [w.strip() for w in ours], [w.strip() for w in theirs], autojunk=False)
+    pieces: list[Markup] = []
+    for kind, a, b, c, d in matcher.get_opcodes():
+        old, new = "".join(ours[a:b]), "".join(theirs[c:d])
+        if kind == "equal":
+            pieces.append(escape(old))
+            continue
+        marked = [element(name, words.strip()) for name, words in (("del", old), ("ins", new)) if words]
+        pieces += [escape(" " if (old or new)[0].isspace() else ""), join(marked, " ")]
+    return join(pieces)
