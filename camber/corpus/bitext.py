@@ -30,7 +30,7 @@ class Sentences:
     @classmethod
     def encode(cls, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary | None = None) -> Sentences:
         """Encode tokenised sentences, with a vocabulary of their own unless one is given."""
-        vocabulary = vocabulary or Vocabulary.from_text(sentences)
+        vocabulary = Vocabulary.from_text(sentences) if vocabulary is None else vocabulary
         offsets = np.zeros(len(sentences) + 1, np.int64)
         np.cumsum([len(sentence) for sentence in sentences], out=offsets[1:])
         get = vocabulary._ids.get

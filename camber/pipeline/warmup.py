@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from camber.align.lexical import lexical_table
+from camber.align.pharaoh import read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.corpus import Bitext
 from camber.corpus.hotel import generate
@@ -53,4 +54,6 @@ def warm_up() -> None:
         write_moses(store, folder)
         write_arpa(Path(folder) / "lm.arpa", trie)
         read_arpa(Path(folder) / "lm.arpa")
+        write_pharaoh(Path(folder) / "links", alignment)
+        read_pharaoh(Path(folder) / "links")
     log.info("the kernels are compiled, in %s (%.1f s)", cache_folder(), time.monotonic() - start)

@@ -1,0 +1,34 @@
+"""A tiny model that many tests share, trained once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from camber.corpus.hotel import generate
+from camber.corpus.reading import write_lines
+
+
+@pytest.fixture(scope="session")
+def hotel_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train, dev and test files (.es, .en) of a small hotel corpus."""
+    folder = tmp_path_factory.mktemp("hotel")
+    corpus = generate(train=400, dev=40, test=40, seed=3)
+    for name in ("train", "dev", "test"):
+        source, target = getattr(corpus, name)
+        write_lines(folder / f"{name}.es", source)
+        write_lines(folder / f"{name}.en", target)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def hotel_model(hotel_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model trained on it."""
+    from camber.pipeline.settings import TrainSettings
+    from camber.pipeline.train import train
+
+    path = tmp_path_factory.mktemp("model") / "hotel"
+    settings = TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}})
+    train(hotel_files / "train.es", hotel_files / "train.en", path, held_out=0, settings=settings)
+    return path

@@ -1,0 +1,249 @@
+"""From raw files to a model."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from pathlib import Path
+
+import pytest
+
+import camber
+from camber.corpus.reading import read_lines, write_lines
+from camber.errors import CamberError, InputError, ModelError, SettingsError
+from camber.lm.arpa import write_arpa
+from camber.lm.kneser_ney import LmSettings, estimate
+from camber.metrics.bleu import BLEU
+from camber.pipeline import train as module
+from camber.pipeline.settings import TrainSettings, read_config
+from camber.pipeline.train import train
+
+SMALL = {"lm": {"order": 3}, "align": {"model": "quick"}}
+
+
+@pytest.fixture
+def settings() -> TrainSettings:
+    return TrainSettings.from_dict(SMALL)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_raw_text_becomes_a_translator_of_raw_text(hotel_files: Path, hotel_model: Path) -> None:
+    model = camber.load(hotel_model)
+    source, target = read_lines(hotel_files / "test.es"), read_lines(hotel_files / "test.en")
+    output = model.translate(source)
+    metric = BLEU()
+    assert metric.score(metric.statistics(output, [target]).sum(0)) > 35
+    assert output[0][0].isupper()
+    assert not any(" ." in line or "&apos;" in line for line in output)
+
+
+def test_training_sentences_come_back_as_their_translation(hotel_files: Path, hotel_model: Path) -> None:
+    source, target = read_lines(hotel_files / "train.es")[:50], read_lines(hotel_files / "train.en")[:50]
+    output = camber.load(hotel_model).translate(source)
+    metric = BLEU()
+    assert metric.score(metric.statistics(output, [target]).sum(0)) > 75
+
+
+def test_every_line_gets_a_line_even_a_blank_one(hotel_model: Path) -> None:
+    lines = ["", "   ", "La llave.", "\u00a0", "zxqw", "La\u2028llave."]
+    output = camber.load(hotel_model).translate(lines)
+    assert len(output) == len(lines)
+    assert output[0] == output[1] == output[3] == ""
+    assert output[4].lower() == "zxqw"
+    assert all("\n" not in line for line in output)
+
+
+def test_the_same_seed_gives_the_same_bytes_on_one_thread_and_on_two(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings
+) -> None:
+    for threads in (1, 2):
+        train(
+            hotel_files / "train.es",
+            hotel_files / "train.en",
+            tmp_path / f"m{threads}",
+            settings=settings,
+            threads=threads,
+        )
+    assert digests(tmp_path / "m1") == digests(tmp_path / "m2")
+    lines = read_lines(hotel_files / "test.es")
+    assert camber.load(tmp_path / "m1").translate(lines, threads=1) == camber.load(tmp_path / "m2").translate(lines, 2)
+
+
+def test_an_unchanged_stage_is_kept_and_a_changed_one_runs_again(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m"
+    train(*files, settings=settings)
+    before = digests(tmp_path / "m")
+    with caplog.at_level(logging.INFO, "camber"):
+        train(*files, settings=settings)
+    for name in ("corpus", "align", "lm", "rules"):
+        assert f"{name}: unchanged, kept" in caplog.text
+    assert digests(tmp_path / "m") == before
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "camber"):
+        train(*files, settings=TrainSettings.from_dict({**SMALL, "lm": {"order": 2}}))
+    assert "align: unchanged, kept" in caplog.text
+    assert "rules: unchanged, kept" in caplog.text
+    assert "lm: unchanged, kept" not in caplog.text
+
+
+def test_an_interrupted_training_resumes_at_the_stage_it_had_reached(
+    hotel_files: Path,
+    tmp_path: Path,
+    settings: TrainSettings,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files = hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m"
+
+    def killed(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "extract", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(*files, settings=settings)
+    assert not (tmp_path / "m").exists()
+    with caplog.at_level(logging.INFO, "camber"):
+        train(*files, settings=settings)
+    assert "lm: unchanged, kept" in caplog.text
+    assert "rules: unchanged, kept" not in caplog.text
+    assert (tmp_path / "m" / "model.toml").exists()
+
+
+def test_pairs_are_held_out_without_a_dev_set_and_it_is_said(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "camber"):
+        train(hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", held_out=30, settings=settings)
+    assert "30 of 400 pairs are held out" in caplog.text
+    assert "BLEU on 30 held-out lines" in caplog.text
+
+
+def test_a_dev_set_is_measured(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "camber"):
+        train(
+            hotel_files / "train.es",
+            hotel_files / "train.en",
+            tmp_path / "m",
+            dev_source=hotel_files / "dev.es",
+            dev_target=hotel_files / "dev.en",
+            settings=settings,
+            keep_work=False,
+        )
+    assert "BLEU on 40 dev lines" in caplog.text
+    assert not (tmp_path / "m.work").exists()
+
+
+def test_ones_own_alignment_and_language_models_are_used(tmp_path: Path) -> None:
+    write_lines(tmp_path / "s", ["x y", "x", "y z"])
+    write_lines(tmp_path / "t", ["a b", "a", "b c"])
+    write_lines(tmp_path / "align", ["0-0 1-1", "0-0", "0-0 1-1"])
+    for number in (1, 2):
+        from camber.corpus import Sentences
+
+        text = Sentences.encode([["a", "b"], ["b", "c"]])
+        write_arpa(tmp_path / f"{number}.arpa", estimate(text, LmSettings(order=number)))
+    model = train(
+        tmp_path / "s",
+        tmp_path / "t",
+        tmp_path / "m",
+        alignment=tmp_path / "align",
+        lm=[tmp_path / "1.arpa", tmp_path / "2.arpa"],
+        settings=TrainSettings.from_dict({"text": {"tokenizer": "none"}}),
+    )
+    assert model.decoder.names[-2:] == ("lm", "lm2")
+    assert model.translate(["x y z", "z x"])[0] == "a b c"
+
+
+@pytest.mark.parametrize(
+    ("links", "told"),
+    [(["1-1 2-2", "1-1", "1-1 2-2"], "count from 0"), (["0-0"], "more sentence pairs"), (["0:0"] * 3, "not a link")],
+)
+def test_a_wrong_alignment_file_is_a_clear_error(tmp_path: Path, links: list[str], told: str) -> None:
+    write_lines(tmp_path / "s", ["x y", "x", "y z"])
+    write_lines(tmp_path / "t", ["a b", "a", "b c"])
+    write_lines(tmp_path / "align", links)
+    with pytest.raises(InputError, match=told):
+        train(
+            tmp_path / "s",
+            tmp_path / "t",
+            tmp_path / "m",
+            alignment=tmp_path / "align",
+            settings=TrainSettings.from_dict({"text": {"tokenizer": "none"}}),
+        )
+    assert not (tmp_path / "m").exists()
+
+
+def test_tokenised_text_goes_through_untouched_even_with_odd_tokens(tmp_path: Path) -> None:
+    source = ["A ||| <s> &amp; x", "B = </s> | y", "C <unk> [ z"] * 4
+    write_lines(tmp_path / "s", source)
+    write_lines(tmp_path / "t", source)
+    model = train(
+        tmp_path / "s",
+        tmp_path / "t",
+        tmp_path / "m",
+        held_out=0,
+        settings=TrainSettings.from_dict({"text": {"tokenizer": "none"}}),
+    )
+    assert model.translate(source[:3]) == source[:3]
+
+
+def test_nothing_left_after_cleaning_is_a_clear_error(tmp_path: Path) -> None:
+    write_lines(tmp_path / "s", ["", "a"])
+    write_lines(tmp_path / "t", ["b", " "])
+    with pytest.raises(InputError, match="no sentence pair is left"):
+        train(tmp_path / "s", tmp_path / "t", tmp_path / "m", held_out=0)
+
+
+def test_a_folder_that_is_no_model_is_never_touched(hotel_files: Path, tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "diary.txt").write_text("dear diary")
+    with pytest.raises(ModelError, match="not a Camber model"):
+        train(hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m")
+    assert (tmp_path / "m" / "diary.txt").read_text() == "dear diary"
+
+
+def test_half_a_dev_set_is_refused_before_the_work_begins(hotel_files: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="at least one target"):
+        train(hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", dev_source=hotel_files / "dev.es")
+    assert not (tmp_path / "m.work").exists()
+
+
+def test_more_held_out_pairs_than_there_are_is_refused(tmp_path: Path) -> None:
+    write_lines(tmp_path / "s", ["x y", "x"])
+    write_lines(tmp_path / "t", ["a b", "a"])
+    with pytest.raises(CamberError, match="cannot hold out 9 of 2"):
+        train(tmp_path / "s", tmp_path / "t", tmp_path / "m", held_out=9)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[lm]\nordre = 4\n", "unknown setting 'ordre' for LmSettings; known: order"),
+        ("[language]\norder = 4\n", "unknown table 'language' of settings; known: text"),
+        ("[lm]\norder = 9\n", "expected at most 6"),
+        ("[lm\n", "not valid TOML"),
+        ("lm = 3\n", "unknown table"),
+    ],
+)
+def test_a_wrong_config_file_is_named_with_what_is_known(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "c.toml").write_text(text)
+    with pytest.raises(InputError, match=r"c\.toml") as error:
+        read_config(tmp_path / "c.toml")
+    assert told in str(error.value)
+
+
+def test_settings_know_their_stages() -> None:
+    with pytest.raises(SettingsError, match="known: text, clean, align, lm, rules, decode"):
+        TrainSettings.from_dict({"decoder": {}})

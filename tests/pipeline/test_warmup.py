@@ -1,0 +1,51 @@
+"""Compiling ahead of time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LATER = """
+import sys
+from pathlib import Path
+from numba.core import event
+import camber.kernel
+
+class Compiled(event.Listener):
+    def on_start(self, event):
+        print(event.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Compiled())
+from camber.cli import cli
+folder, files = Path(sys.argv[1]), Path(sys.argv[2])
+def run(*words):
+    cli([str(word) for word in words], standalone_mode=False)
+run("align", "--source", files / "dev.es", "--target", files / "dev.en", "--out", folder / "align")
+run("lm", "--text", files / "dev.en", "--arpa", folder / "arpa")
+run("extract", "--source", files / "dev.es", "--target", files / "dev.en", "--alignment", folder / "align",
+    "--out", folder / "tables")
+run("train", "--source", files / "dev.es", "--target", files / "dev.en", "--model", folder / "m",
+    "--lm", folder / "arpa")
+run("translate", folder / "m", "--input", files / "test.es", "--output", folder / "out", "--nbest", 5,
+    "--nbest-file", folder / "nbest", "--alignment-file", folder / "links")
+run("score", "--ref", files / "test.en", folder / "out", "--tokenize", "none", "--json")
+"""
+
+
+def test_after_a_warm_up_no_verb_compiles_anything(hotel_files: Path, tmp_path: Path) -> None:
+    warm = [sys.executable, "-c", "from camber.pipeline.warmup import warm_up; warm_up()"]
+    subprocess.run(warm, check=True)
+    later = [sys.executable, "-c", LATER, str(tmp_path), str(hotel_files)]
+    done = subprocess.run(later, capture_output=True, text=True, check=True)
+    compiled = [line for line in done.stdout.splitlines() if line.startswith("_") or line.isidentifier()]
+    assert compiled == []
+
+
+def test_the_cache_goes_to_the_folder_that_is_named(tmp_path: Path) -> None:
+    script = "import numpy as np\nfrom camber.kernel.table import mix\nmix(np.int64(5))"
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "CAMBER_CACHE": str(tmp_path)})
+    assert list(tmp_path.rglob("*.nbi"))
