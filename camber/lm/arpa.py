@@ -100,6 +100,7 @@ class _Reader:
             self._expect(rf"\{n}-grams:")
             sections.append(self._section(n, count, table, bounds))
         self._expect("\\end\\")
+        sections[-1].backoff[:] = 0  # the longest n-grams are never contexts, whatever the file says
         words = self._words(bounds)
         words = ["<unk>" if word == "<UNK>" and "<unk>" not in words else word for word in words]
         new = self._specials_first(words, sections)

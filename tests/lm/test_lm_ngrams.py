@@ -1,0 +1,172 @@
+"""Queries: states, several models in one pair of arrays, saving, and equality with KenLM."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from camber.corpus import Sentences, Vocabulary
+from camber.errors import CamberError, ModelError
+from camber.lm.arpa import write_arpa
+from camber.lm.kneser_ney import LmSettings, estimate
+from camber.lm.ngrams import SCANNED, NgramModel, concatenate, step
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+
+
+def random_text(seed, sentences=200, words=60):
+    """Draw sentences of words with a Zipf-like distribution, so that some contexts have many children."""
+    random = np.random.default_rng(seed)
+    return [
+        [f"w{min(int(word), words)}" for word in random.zipf(1.4, random.integers(0, 12))] for _ in range(sentences)
+    ]
+
+
+def model_of(text, order=4):
+    return NgramModel.from_trie(estimate(Sentences.encode(text), LmSettings(order=order)))
+
+
+@pytest.fixture(scope="module")
+def model():
+    found = model_of(random_text(1))
+    assert np.diff(found.nodes["first"])[1:].max() > 2 * SCANNED  # hash tables are tried, too
+    return found
+
+
+def test_state_after_a_word_is_the_same_whatever_lies_too_far_back(model):
+    random = np.random.default_rng(2)
+    words = random.integers(3, len(model.vocabulary), (300, 8))
+    for row in words:
+        states = []
+        for history in (row, row[2:], row[5:]):  # order 4: three words are all that counts
+            state = model.root
+            for word in history:
+                _, state = step(model.nodes, model.children, state, int(word))
+            states.append(int(state))
+        assert len(set(states)) == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_size=12), st.integers(1, 4))
+def test_states_are_minimal(corpus, order):
+    """Two histories share a state if and only if they have the same longest suffix that matters."""
+    trie = estimate(Sentences.encode(corpus), LmSettings(order=order))
+    model = NgramModel.from_trie(trie)
+    grams = [tuple(row) for n in range(1, trie.order + 1) for row in trie.rows(n).tolist()]
+    matters = {gram[:-1] for gram in grams} | {
+        gram for gram, backoff in zip(grams, trie.backoff[1:], strict=True) if abs(backoff) > 1e-9
+    }
+    suffix_of, state_of = {}, {}
+    for length in range(4):
+        for history in itertools.product(range(2, len(trie.words)), repeat=length):
+            state = model.root
+            for word in history:
+                _, state = step(model.nodes, model.children, state, word)
+            suffix = next(history[start:] for start in range(length + 1) if history[start:] in matters | {()})
+            assert suffix_of.setdefault(int(state), suffix) == suffix
+            assert state_of.setdefault(suffix, int(state)) == state
+
+
+def test_unknown_words_and_special_spellings_are_the_unknown_word(model):
+    assert model.word_ids(Vocabulary(["<s>", "w1", "</s>", "<unk>", "zebra"])).tolist() == [
+        0, model.vocabulary.id("w1"), 0, 0, 0,
+    ]  # fmt: skip
+    odd = model.score([["<s>", "w1"], ["</s>", "w1"], ["<unk>", "w1"], ["zebra", "w1"]])
+    assert len(set(odd.tolist())) == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(["w1", "w2", "w3", "zebra", "<s>"]), max_size=6), max_size=5))
+def test_strings_and_encoded_sentences_score_alike(text):
+    model = model_of(random_text(1))
+    encoded = Sentences.encode(text, Vocabulary(["w3", "w1", "<s>", "w2"]))  # zebra: id -1
+    for options in ({}, {"bos": False}, {"eos": False}):
+        np.testing.assert_array_equal(model.score(text, **options), model.score(encoded, **options))
+        scores, offsets = model.word_scores(encoded, **options)
+        sums = [math.fsum(scores[a:b]) for a, b in itertools.pairwise(offsets)]
+        np.testing.assert_allclose(sums, model.score(text, **options), rtol=1e-12, atol=1e-12)
+
+
+def test_perplexity_is_the_inverse_geometric_mean(model):
+    text = random_text(3, 20)
+    scores, _ = model.word_scores(text)
+    assert model.perplexity(text) == pytest.approx(math.exp(-scores.sum() / len(scores)))
+    with pytest.raises(CamberError, match="no sentences"):
+        model.perplexity([])
+
+
+def test_models_laid_together_answer_as_they_do_alone():
+    text = random_text(5, 30)
+    models = [model_of(random_text(seed), order) for seed, order in ((1, 4), (2, 2), (3, 1))]
+    nodes, children, roots, begins = concatenate(models)
+    for model, root, begin in zip(models, roots, begins, strict=True):
+        together = NgramModel(nodes, children, model.vocabulary, model.order, int(root), int(begin))
+        for bos in (True, False):
+            np.testing.assert_array_equal(together.score(text, bos=bos), model.score(text, bos=bos))
+    nodes, children, roots, begins = concatenate(models[:1])
+    assert nodes is models[0].nodes
+    assert (roots.tolist(), begins.tolist()) == ([models[0].root], [models[0].begin])
+    assert len(concatenate([])[2]) == 0
+
+
+def test_saved_models_are_mapped_and_answer_the_same(tmp_path, model):
+    model.save(tmp_path, "lm")
+    again = NgramModel.load(tmp_path, "lm")
+    text = random_text(7, 50)
+    np.testing.assert_array_equal(again.score(text), model.score(text))
+    assert (again.order, again.root, again.begin) == (model.order, model.root, model.begin)
+    assert again.vocabulary == model.vocabulary
+    assert isinstance(again.nodes.base, np.memmap)
+
+
+def test_damaged_models_are_refused(tmp_path, model):
+    with pytest.raises(ModelError, match="cannot be opened"):
+        NgramModel.load(tmp_path, "absent")
+    model.save(tmp_path, "lm")
+    np.save(tmp_path / "lm.nodes.npy", np.zeros(3))
+    with pytest.raises(ModelError, match="not the nodes"):
+        NgramModel.load(tmp_path, "lm")
+    model.save(tmp_path, "lm")
+    (tmp_path / "lm.children.npy").write_bytes((tmp_path / "lm.children.npy").read_bytes()[:200])
+    with pytest.raises(ModelError, match="cannot be opened"):
+        NgramModel.load(tmp_path, "lm")
+    model.save(tmp_path, "lm")
+    (tmp_path / "lm.words.txt").write_text("words\n")
+    with pytest.raises(ModelError, match="first line"):
+        NgramModel.load(tmp_path, "lm")
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_scores_equal_kenlm_on_random_text(tmp_path, order):
+    kenlm = pytest.importorskip("kenlm")
+    trie = estimate(Sentences.encode(random_text(11)), LmSettings(order=order))
+    write_arpa(tmp_path / "model.arpa", trie)
+    theirs = kenlm.Model(str(tmp_path / "model.arpa"))
+    ours = NgramModel.read(tmp_path / "model.arpa")
+    text = [*random_text(12, 100), ["zebra", "w1", "zebra"]]
+    for bos, eos in ((True, True), (False, True), (True, False)):
+        expected = [theirs.score(" ".join(line), bos=bos, eos=eos) for line in text]
+        np.testing.assert_allclose(ours.score(text, bos=bos, eos=eos) / math.log(10), expected, atol=2e-5, rtol=1e-6)
+
+
+def test_scores_equal_kenlm_on_real_text():
+    kenlm = pytest.importorskip("kenlm")
+    arpa = SHARED / "anchors/lm/multi30k.en.o5.arpa.gz"
+    if not arpa.exists():
+        pytest.skip("no shared anchors here")
+    theirs, ours = kenlm.Model(str(arpa)), NgramModel.read(arpa)
+    for name in ("test.en", "dev.en"):
+        lines = (SHARED / "data/multi30k/tok" / name).read_text(encoding="utf-8").split("\n")[:-1]
+        expected = [theirs.score(line) for line in lines]
+        found = ours.score([line.split() for line in lines]) / math.log(10)
+        np.testing.assert_allclose(found, expected, atol=1e-4, rtol=0)
+        words = [word for line in lines[:100] for word, _, _ in theirs.full_scores(line)]
+        scores, _ = ours.word_scores([line.split() for line in lines[:100]])
+        np.testing.assert_allclose(scores / math.log(10), words, atol=1e-5, rtol=0)
+    assert ours.nbytes <= 17.2e6  # KenLM's probing table for this model
