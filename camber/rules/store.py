@@ -35,8 +35,6 @@ REORDERING_NAMES = (
 #: Version of the folder that :meth:`RuleStore.save` writes.
 FORMAT = 1
 
-_P_T_GIVEN_S = SCORE_NAMES.index("p_t_given_s")
-
 #: Every array of the store with its type and its number of dimensions.
 _ARRAYS: dict[str, tuple[type[np.generic], int]] = {
     "source_ids": (np.int32, 1),

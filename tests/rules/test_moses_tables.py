@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import camber.rules.moses
+import camber.rules.moses_writing
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext
 from camber.errors import InputError
@@ -140,6 +142,29 @@ def test_the_same_rules_are_written_as_the_same_bytes(tmp_path):
         (tmp_path / name).mkdir()
         contents.append([path.read_bytes() for path in write_moses(store, tmp_path / name)])
     assert contents[0] == contents[1]
+
+
+def test_tables_larger_than_the_buffers_are_read_and_written(tmp_path, monkeypatch):
+    lines = [f"w{n} ||| {'x' * n}é{n} ||| 1 0.5 1 0.25 ||| 0-0 ||| 1 1 1 ||| |||\n" for n in range(300)]
+    monkeypatch.setattr(camber.rules.moses, "_SLOTS", 8)
+    monkeypatch.setattr(camber.rules.moses_writing, "_BUFFER", 100)
+    store = read(tmp_path, "".join(lines))
+    write_moses(store, tmp_path)
+    assert gzip.decompress((tmp_path / PHRASE_TABLE).read_bytes()).decode() == "".join(sorted(lines))
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path):
+    (tmp_path / "latin").write_bytes(TABLE.encode() + "é ||| x ||| 1 1 1 1\n".encode("latin-1"))
+    with pytest.raises(InputError, match="latin:4: invalid UTF-8"):
+        read_moses(tmp_path / "latin")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(0, 1) | st.floats(0, 1e-300), st.sampled_from([".6g", ".17g", "f", "e", ".30f"]))
+def test_numbers_are_read_as_python_reads_them(tmp_path_factory, value, form):
+    path = tmp_path_factory.mktemp("table") / "t"
+    path.write_text(f"a ||| x ||| {value:{form}} 1 1 1\n")
+    assert read_moses(path).scores[0, 0] == pytest.approx(np.float32(f"{value:{form}}"), rel=1e-6, abs=1e-44)
 
 
 @settings(max_examples=50, deadline=None)
