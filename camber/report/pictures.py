@@ -234,10 +234,9 @@ def contributions(names: Sequence[str], values: npt.ArrayLike, others: npt.Array
         if others is not None:
             body.append(_line(zero + mark * scale, y - 2, zero + mark * scale, y + bar + 2, "tick"))
         edge = min(value, mark, 0.0) if value < 0 else max(value, mark, 0.0)
-        body.append(
-            _text(zero + edge * scale + (-6 if value < 0 else 6), y + bar - 2, f"{value:+.2f}" if abs(value) >= 0.005 else "0",
-                  "small soft", "end" if value < 0 else "start")
-        )  # fmt: skip
+        told = f"{value:+.2f}" if abs(value) >= 0.005 else "0"
+        x, anchor = zero + edge * scale, "end" if value < 0 else "start"
+        body.append(_text(x - 6 if value < 0 else x + 6, y + bar - 2, told, "small soft", anchor))
     return _picture(left + wide + 2 * space, bottom + 4, label, *body)
 
 
