@@ -18,13 +18,16 @@ FRAMES = """
 9* {reply} = {reply}
 [greeting]
 3* hola = hello
-1* hola = hi
+2* hola = hi
 5* buenos días = good morning
 4* buenas tardes = good afternoon
+1* buenas tardes = good evening
 2* buenas noches = good evening
 [excuse]
 3* perdone = excuse me
+1* perdone = sorry
 2* disculpe = excuse me
+1* disculpe = pardon me
 1* oiga = excuse me
 1* por favor = please
 
@@ -32,7 +35,8 @@ FRAMES = """
 [at]
 5* a {clock} = at {clock}
 4* a {daytime} = at {daytime}
-1* a mediodía = at noon
+2* a mediodía = at noon
+1* a mediodía = at midday
 [on]
 3* mañana = tomorrow
 1* pasado mañana = the day after tomorrow
@@ -90,13 +94,16 @@ esta noche = tonight
 3* para una noche = for one night
 2* para una semana = for a week
 1* para {few} semanas = for {few} weeks
+[till]
+4* hasta = until
+1* hasta = till
 [until]
-hasta {clock} = until {clock}
-hasta {daytime} = until {daytime}
-hasta el {weekday} = until {weekday}
-hasta {dayofmonth} = until {dayofmonth}
-hasta que volvamos = until we come back
-hasta mañana = until tomorrow
+{till} {clock} = {till} {clock}
+{till} {daytime} = {till} {daytime}
+{till} el {weekday} = {till} {weekday}
+{till} {dayofmonth} = {till} {dayofmonth}
+{till} que volvamos = {till} we come back
+{till} mañana = {till} tomorrow
 
 # ---------------------------------------------------------------- requests
 [ask]
@@ -113,8 +120,8 @@ hasta mañana = until tomorrow
 2* despertar~nos {early} = wake us up {early}
 1* llamar~me a la habitación {roomno} {when} = call me in room {roomno} {when}
 1* llamar a la habitación {roomno} {when} = call room {roomno} {when}
-3* pedir~me un taxi {when} = call me a taxi {when}
-2* pedir~nos un taxi para ir a <el:sight> {sight} = call us a taxi to go to the {sight}
+3* {order}~me un taxi {when} = {order} me a taxi {when}
+2* {order}~nos un taxi para ir a <el:sight> {sight} = {order} us a taxi to go to the {sight}
 2* llamar a un taxi para {someone} = call a taxi for {someone}
 2* subir~nos <el:luggage> {luggage} a la habitación {roomno} = take our {luggage} up to room {roomno}
 2* subir~me <el:luggage> {luggage} a la habitación = take my {luggage} up to my room
@@ -133,10 +140,10 @@ hasta mañana = until tomorrow
 2* subir~me el desayuno a la habitación {roomno} {morning} = bring breakfast up to room {roomno} for me {morning}
 2* prestar~me {loan} = lend me {loan}
 1* prestar~nos {loan} {until} = lend us {loan} {until}
-2* reservar~nos una mesa para {several} personas {when} = book us a table for {several} people {when}
-1* reservar~me una mesa {invenue} {when} = book me a table {invenue} {when}
-2* reservar~nos {roomish} {for} = book us {roomish} {for}
-2* recomendar~nos {goodplace} cerca de aquí = recommend us {goodplace} near here
+2* {book}~nos una mesa para {several} personas {when} = {book} us a table for {several} people {when}
+1* {book}~me una mesa {invenue} {when} = {book} me a table {invenue} {when}
+2* {book}~nos {roomish} {for} = {book} us {roomish} {for}
+2* recomendar~nos {goodplace} {near} aquí = recommend us {goodplace} {near} here
 1* recomendar~me {goodplace} cerca de <el:sight> {sight} = recommend me {goodplace} near the {sight}
 2* preparar~me la cuenta de la habitación {roomno} = prepare the bill for room {roomno} for me
 1* preparar~nos la cuenta {when} = prepare our bill {when}
@@ -160,6 +167,29 @@ hasta mañana = until tomorrow
 1* lavar~me {few} camisas {by} = wash {few} shirts for me {by}
 1* planchar~me este traje {by} = iron this suit for me {by}
 1* bajar un poco la música, que no podemos dormir = turn the music down a little, because we cannot sleep
+[booking]
+3* reserva = reservation ; f
+2* reserva = booking ; f
+[under]
+3* a nombre de = in the name of
+1* a nombre de = under the name of
+[sorry]
+2* lo siento = I am sorry
+2* lo siento = I'm sorry
+1* lo siento = sorry
+[book]
+3* reservar = book
+2* reservar = reserve
+[booked]
+3* reservado = booked
+2* reservado = reserved
+[near]
+3* cerca de = near
+1* cerca de = close to
+[order]
+3* pedir = call
+1* pedir = order
+1* pedir = get
 [news]
 2* hemos llegado = we have arrived
 1* ya estamos {meet} = we are already {meet}
@@ -172,18 +202,28 @@ hasta mañana = until tomorrow
 1* hemos perdido el tren de {town} = we have missed the train from {town}
 1* necesitamos {few} {linen.p} más en la habitación {roomno} = we need {few} more {linen.p} in room {roomno}
 [want]
+2* si llega {mister}, dígale que {news}, por favor.
+    = if {mister} arrives, please tell <him|her|him|her:mister> that {news}.
+1* si llama {mister}, dígale que {news}. = if {mister} calls, tell <him|her|him|her:mister> that {news}.
+2* cuando llegue<n:kin> {kin}, de<le|les:kin> la llave de la habitación {roomno}.
+    = when {kin} <arrives|arrive:kin>, give <him|her|them|them:kin> the key to room {roomno}.
+2* antes de salir para {town}, {i.want} {errand}. = before leaving for {town}, {i.want} to {errand}.
+1* como nos vamos {on}, {we.want} {errand}. = since we are leaving {on}, {we.want} to {errand}.
+1* como nos vamos {on}, {we.want} {errand}. = as we are leaving {on}, {we.want} to {errand}.
+1* aunque la habitación {roomno} es un poco {roomflaw}, {we.want} quedarnos {few} noches más.
+    = although room {roomno} is a little {roomflaw}, {we.want} to stay {few} more nights.
 5* {i.want} {aroom} {for}. = {i.want} {aroom} {for}.
 3* {i.want} {aroom} {stay}. = {i.want} {aroom} {stay}.
 2* {we.want} {big} para {few} adultos y un niño. = {we.want} {big} for {few} adults and one child.
 2* {i.want} {big} para {several} personas {for}. = {i.want} {big} for {several} people {for}.
-4* {we.want} {roomish} {for}. = {we.want} {roomish} {for}.
-3* {we.want} {roomish} {stay}. = {we.want} {roomish} {stay}.
-2* {i.want} reservar {roomish} {for}, por favor. = {i.want} to book {roomish} {for}, please.
-2* {i.want} cambiar la reserva {old:for} y quedarme {span}.
-    = {i.want} to change the reservation {old} and stay {span}.
-2* {i.want} cancelar la reserva a nombre de {fullname}.
-    = {i.want} to cancel the reservation in the name of {fullname}.
-2* {i.want} confirmar la reserva de {someone} {for}. = {i.want} to confirm the reservation of {someone} {for}.
+4* {we.wish} {roomish} {for}. = {we.wish} {roomish} {for}.
+3* {we.wish} {roomish} {stay}. = {we.wish} {roomish} {stay}.
+2* {i.want} {book} {roomish} {for}, por favor. = {i.want} to {book} {roomish} {for}, please.
+2* {i.want} cambiar la {booking} {old:for} y quedarme {span}.
+    = {i.want} to change the {booking} {old} and stay {span}.
+2* {i.want} cancelar la {booking} {under} {fullname}.
+    = {i.want} to cancel the {booking} {under} {fullname}.
+2* {i.want} confirmar la {booking} de {someone} {for}. = {i.want} to confirm the {booking} of {someone} {for}.
 2* {i.want} pagar la cuenta con tarjeta. = {i.want} to pay the bill by card.
 1* {i.want} pagar en efectivo la habitación {roomno}. = {i.want} to pay for room {roomno} in cash.
 1* {we.want} pagar las dos habitaciones por separado. = {we.want} to pay for the two rooms separately.
@@ -206,32 +246,56 @@ hasta mañana = until tomorrow
 1* súbanos <el:luggage> {luggage} a la habitación {roomno}, por favor.
     = take our {luggage} up to room {roomno}, please.
 1* cárguelo a la habitación {roomno}, por favor. = charge it to room {roomno}, please.
+[errand]
+pagar la cuenta = pay the bill
+cambiar dinero = change some money
+comprar unos sellos = buy some stamps
+visitar <el:sight> {sight} = visit the {sight}
+comer {invenue} = have lunch {invenue}
+hablar con {staff} = speak to {staff}
+hablar con {staff} = talk to {staff}
+dejar las llaves en recepción = leave the keys at reception
 [i.want]
 6* quisiera = I would like
-2* quisiera = I'd like
-2* me gustaría = I would like
+4* quisiera = I'd like
+3* me gustaría = I would like
 1* querría = I would like
+1* querría = I'd like
+# with a noun in the plural «nos gustaría» would have to agree
+[we.wish]
+4* quisiéramos = we would like
+2* quisiéramos = we'd like
+1* necesitamos = we need
 [we.want]
-5* quisiéramos = we would like
-1* quisiéramos = we'd like
+4* quisiéramos = we would like
+2* quisiéramos = we'd like
 2* nos gustaría = we would like
 
 # ---------------------------------------------------------------- statements of guests
 [state]
-4* tengo una reserva a nombre de {fullname} = I have a reservation in the name of {fullname}
-2* tenemos una reserva {for} a nombre de {fullname} = we have a reservation {for} in the name of {fullname}
-2* hemos reservado {roomish} {for} = we have booked {roomish} {for}
-2* {someone} ha<n:someone> reservado {aroom} {for} = {someone} <has:someone> booked {aroom} {for}
+4* tengo una {booking} {under} {fullname} = I have a {booking} {under} {fullname}
+2* tenemos una {booking} {for} {under} {fullname} = we have a {booking} {for} {under} {fullname}
+2* {we.have} {booked} {roomish} {for} = {we.have} {booked} {roomish} {for}
+2* {someone} ha<n:someone> {booked} {aroom} {for} = {someone} <has:someone> {booked} {aroom} {for}
 2* {kin} llegará<n:kin> {on} en el tren de {town} = {kin} will arrive {on} on the train from {town}
 2* me llamo {fullname} y vengo de {town} = my name is {fullname} and I come from {town}
 1* somos {several} y venimos de {town} = there are {several} of us and we come from {town}
 2* nos vamos {on} {at} = we are leaving {on} {at}
 2* me voy {on}, así que necesito la cuenta antes de {hour} = I am leaving {on}, so I need the bill before {hour}
-2* he perdido la llave de mi habitación, la {roomno} = I have lost the key to my room, number {roomno}
-2* hemos dejado la llave dentro de la habitación {roomno} = we have left the key inside room {roomno}
+2* {i.have} perdido la llave de mi habitación, la {roomno} = {i.have} lost the key to my room, number {roomno}
+2* {we.have} dejado la llave dentro de la habitación {roomno} = {we.have} left the key inside room {roomno}
 1* la tarjeta no abre la puerta de la habitación {roomno} = the card does not open the door of room {roomno}
-2* he olvidado {mine} {inhotel} = I have left {mine} {inhotel}
+2* {i.have} olvidado {mine} {inhotel} = {i.have} left {mine} {inhotel}
 1* no encuentro {mine} = I cannot find {mine}
+1* no encuentro {mine} = I can't find {mine}
+2* {mister} ha olvidado su<s:lost> {lost} en la habitación {roomno}
+    = {mister} has left <his|her|his|her:mister> {lost} in room {roomno}
+2* a {someone} no le<s:someone> gusta su habitación porque es demasiado {roomflaw}
+    = {someone} <doesn't|don't:someone> like <his|her|their|their:someone> room because it is too {roomflaw}
+2* {kin} ha<n:kin> perdido la llave de su habitación y no puede<n:kin> entrar
+    = {kin} <has:kin> lost the key to <his|her|their|their:kin> room and cannot get in
+1* la habitación que reserv<ó|ó|aron|aron:someone> {someone} el {weekday} no tiene {lack}
+    = the room that {someone} booked on {weekday} has no {lack}
 1* me han robado <el:lost> {lost} en {theplace} = my {lost} <has:lost> been stolen at {theplace}
 2* a {kin} no le<s:kin> gusta la habitación porque es demasiado {roomflaw}
     = {kin} <does:kin> not like the room because it is too {roomflaw}
@@ -242,10 +306,22 @@ hasta mañana = until tomorrow
 2* estamos muy contentos con la habitación {roomno} = we are very happy with room {roomno}
 1* {someone} y yo estamos esperando {meet} desde {hour} = {someone} and I have been waiting {meet} since {hour}
 1* el taxi que pedimos para {hour} todavía no ha llegado = the taxi that we ordered for {hour} has not arrived yet
-1* he aparcado el coche delante de {theplace} = I have parked the car in front of {theplace}
+1* {i.have} aparcado el coche delante de {theplace} = {i.have} parked the car in front of {theplace}
 1* esperamos una llamada de {mister} {at} = we are expecting a call from {mister} {at}
 1* mi vuelo a {town} sale {on} {at} = my flight to {town} leaves {on} {at}
 
+[i.have]
+2* he = I have
+1* he = I've
+[we.have]
+2* hemos = we have
+1* hemos = we've
+[lack]
+balcón = balcony
+calefacción = heating
+ventana = window
+aire acondicionado = air conditioning
+caja fuerte = safe
 [ache]
 me duele la cabeza = I have a headache
 me duele el estómago = I have a stomach ache
@@ -258,10 +334,12 @@ al médico = to the doctor
 
 # ---------------------------------------------------------------- complaints
 [trouble]
-4* <el:gadget> {gadget} de la habitación {roomno} no funciona<n:gadget>.
+3* <el:gadget> {gadget} de la habitación {roomno} no funciona<n:gadget>.
     = the {gadget} in room {roomno} <does:gadget> not work.
 1* <el:gadget> {gadget} de la habitación {roomno} no funciona<n:gadget>.
     = the {gadget} in room {roomno} <is:gadget> not working.
+2* <el:gadget> {gadget} de la habitación {roomno} no funciona<n:gadget>.
+    = the {gadget} in room {roomno} <doesn't|don't:gadget> work.
 2* <el:gadget> {gadget} de nuestra habitación est<á:gadget> rot<o:gadget>.
     = the {gadget} in our room <is:gadget> broken.
 2* no hay agua caliente en la habitación {roomno}. = there is no hot water in room {roomno}.
@@ -276,7 +354,7 @@ al médico = to the doctor
     = I think there is a mistake in the bill: you have charged us for {few} {charge.p} too many.
 2* en la cuenta hay <un:charge.s> {charge.s} que no es nuestr<o:charge.s>.
     = there is a {charge.s} on the bill that is not ours.
-2* pedimos {aroom} y nos han dado <un:two> {two:lodging1}. = we asked for {aroom} and you have given us a {two}.
+2* pedimos {aroom} y nos han dado una habitación {kind@f}. = we asked for {aroom} and you have given us a {kind} room.
 1* todavía no han limpiado la habitación {roomno}. = room {roomno} has not been cleaned yet.
 1* todavía no nos han subido <el:luggage> {luggage}. = our {luggage} <has:luggage> not been brought up yet.
 1* pedimos {food} hace {minutes} minutos y {waiter} todavía no ha venido.
@@ -304,7 +382,8 @@ frío = cold
 3* ¿tienen {roomish} {for}? = do you have {roomish} {for}?
 3* ¿tienen habitaciones libres {for}? = do you have any rooms available {for}?
 2* ¿les queda {aroom} {for}? = do you have {aroom} left {for}?
-3* ¿cuánto cuesta {aroom} por noche? = how much is {aroom} per night?
+2* ¿cuánto cuesta {aroom} por noche? = how much is {aroom} per night?
+2* ¿cuánto cuesta {aroom} por noche? = how much does {aroom} cost per night?
 1* ¿cuánto cuestan {rooms} {for}? = how much are {rooms} {for}?
 2* ¿está incluid<o:meal> <el:meal> {meal} en el precio? = is {meal} included in the price?
 2* ¿a qué hora se sirve <el:meal> {meal}? = what time is {meal} served?
@@ -319,6 +398,7 @@ frío = cold
 2* ¿está muy lejos {theplace}? = is {theplace} very far?
 2* ¿está {theplace} lejos de {two:theplace}? = is {theplace} far from {two}?
 2* ¿hay <un:place> {place} cerca de aquí? = is there a {place} near here?
+1* ¿hay <un:place> {place} cerca de aquí? = is there a {place} nearby?
 1* ¿hay muchos restaurantes cerca de <el:sight> {sight}? = are there many restaurants near the {sight}?
 1* ¿qué autobús va a <el:sight> {sight}? = which bus goes to the {sight}?
 1* ¿cuánto se tarda en llegar a <el:sight> {sight} en taxi? = how long does it take to get to the {sight} by taxi?
@@ -344,8 +424,8 @@ domingos = Sundays
 [reply]
 3* su habitación es {roomonfloor}, {where}. = your room is {roomonfloor}, {where}.
 3* aquí tiene la llave de la habitación {roomno}, {sir}. = here is the key to room {roomno}, {sir}.
-2* lo siento, {sir}, no nos quedan {lodgings} {for}. = I am sorry, {sir}, we have no {lodgings} left {for}.
-2* lo siento, el hotel está completo {full}. = I am sorry, the hotel is fully booked {full}.
+2* {sorry}, {sir}, no nos quedan {lodgings} {for}. = {sorry}, {sir}, we have no {lodgings} left {for}.
+2* {sorry}, el hotel está completo {full}. = {sorry}, the hotel is fully booked {full}.
 3* {aroom} cuesta {price} por noche, {meals}. = {aroom} costs {price} per night, {meals}.
 2* son {price} en total, {sir}. = that is {price} altogether, {sir}.
 2* le hemos cobrado {price} por {few} {charge.p}. = we have charged you {price} for {few} {charge.p}.
@@ -370,7 +450,7 @@ domingos = Sundays
 1* ¿me permite su pasaporte, {sir}? = may I see your passport, {sir}?
 1* ¿podría rellenar esta ficha y firmar aquí, {sir}? = could you fill in this form and sign here, {sir}?
 2* ¿prefiere {aroom} o {two:aroom}? = do you prefer {aroom} or {two}?
-1* ¿a nombre de quién está la reserva {for}? = in whose name is the reservation {for}?
+1* ¿a nombre de quién está la {booking} {for}? = in whose name is the {booking} {for}?
 1* está prohibido fumar {inhotel}. = smoking is not allowed {inhotel}.
 1* ¡bienvenid<o:sir> a {town}, {sir}! = welcome to {town}, {sir}!
 1* ¡que tenga un buen viaje a {town}, {sir}! = have a good trip to {town}, {sir}!
@@ -385,7 +465,7 @@ de ocho a diez = from eight to ten
 de las ocho y media a las once = from half past eight to eleven
 a partir de las nueve = from nine onwards
 [full]
-hasta {dayofmonth} = until {dayofmonth}
+{till} {dayofmonth} = {till} {dayofmonth}
 {span} = {span}
 esta noche = tonight
 este fin de semana = this weekend
@@ -397,8 +477,11 @@ este fin de semana = this weekend
 derecha = right
 izquierda = left
 [beside]
-al lado = next to
-enfrente = opposite
-detrás = behind
-cerca = near
+2* al lado = next to
+1* al lado = beside
+2* enfrente = opposite
+1* enfrente = across from
+2* detrás = behind
+2* cerca = near
+1* cerca = close to
 """
