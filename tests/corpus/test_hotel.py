@@ -8,7 +8,7 @@ import pytest
 
 from camber.corpus.hotel import Pairs, generate, grammar
 from camber.corpus.hotel.engine import Grammar, spell_english, spell_spanish
-from camber.corpus.hotel.numbers import MAKERS
+from camber.corpus.hotel.quantities import MAKERS
 from camber.text import Tokenizer
 
 CORPUS = generate()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from camber.kernel import cache_folder, compile, compiled_kernels, kernel
+from camber.kernel import compile, compiled_kernels, kernel
 
 ASK = "from camber.kernel import cache_folder; print(cache_folder())"
 USE = """
@@ -85,11 +85,19 @@ def test_the_cache_folder_is_private(tmp_path):
     assert os.name == "nt" or folder.stat().st_mode & 0o077 == 0
 
 
-def test_the_folder_name_changes_with_the_sources(monkeypatch):
+def test_the_folder_name_changes_with_the_kernels_and_with_nothing_else(tmp_path, monkeypatch):
+    (tmp_path / "kernel").mkdir()
+    monkeypatch.setattr(compile, "__file__", str(tmp_path / "kernel" / "compile.py"))
+    (tmp_path / "fast.py").write_text("@kernel\ndef a(x): return x")
+    (tmp_path / "slow.py").write_text("x = 1")
     before = compile._sources_hash()
-    assert cache_folder().name == before
+    (tmp_path / "slow.py").write_text("x = 2")
+    assert compile._sources_hash() == before
+    (tmp_path / "fast.py").write_text("@kernel\ndef a(x): return x + 1")
+    changed = compile._sources_hash()
+    assert changed != before
     monkeypatch.setattr(numba, "__version__", "0.0")
-    assert compile._sources_hash() != before
+    assert compile._sources_hash() not in (before, changed)
 
 
 def test_numba_still_takes_the_options_that_make_kernels_fast():
