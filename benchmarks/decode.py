@@ -1,0 +1,264 @@
+"""Phrase decoding: speed against search quality on Moses' own model, beside the figures of moses2 and moses.
+
+    python benchmarks/decode.py [--data ../shared] [--sentences 1000] [--json]
+
+Multi30k de-en, the test set, MERT weights, one thread; loading and compiling are excluded, CPU time is the best of some
+repetitions. Moses cannot be installed with pip: its figures come from the anchors' README, and ours are scaled to the
+machine of those figures by a yardstick that runs here and now (pip kenlm's words per CPU-second). The gain of a second
+thread is wall-clock time: run this on an idle machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import fields
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import sacrebleu
+
+from camber.corpus.reading import read_lines
+from camber.decode.phrase import PhraseDecoder
+from camber.decode.settings import DecodeSettings
+from camber.model.moses_ini import convert_moses
+from camber.model.translator import load
+
+ROOT = Path(__file__).resolve().parent.parent
+POP_LIMITS = (50, 100, 200, 400, 1000, 2000)
+#: Words per CPU-second of pip kenlm where the anchors were measured
+YARDSTICK = 8e6
+#: Pop limit of the n-best rows, as in the anchors
+NBEST_POP_LIMIT = 1000
+
+
+class Peer(NamedTuple):
+    """A row of the anchors' README ("Phrase decoding: speed against search quality")."""
+
+    name: str
+    pop_limit: int
+    rate: float  # sentences per CPU-second, the better end of a range
+    score: float | None  # mean 1-best model score
+    bleu: float
+
+
+PEERS = (
+    Peer("moses2", 50, 1150, -41.6999, 40.11),
+    Peer("moses2", 100, 700, -41.6905, 40.28),
+    Peer("moses2", 200, 400, -41.6867, 40.22),
+    Peer("moses2", 400, 271, -41.6838, 40.29),
+    Peer("moses2", 1000, 121, -41.6830, 40.27),
+    Peer("moses2", 5000, 16, -41.6823, 40.30),
+    Peer("moses", 400, 86, None, 40.28),
+    Peer("moses", 1000, 40, -41.6828, 40.32),
+)
+#: 100-best at pop limit 1000, sentences per second; peak memory in MB; gain of a second thread (the same README)
+PEER_NBEST = {"moses2": 83, "moses": 28}
+PEER_MEMORY = {"moses2": 187, "moses": 880}
+PEER_THREADS = {"moses2": 1.99, "moses": 2.0}
+
+#: What a fresh process reports about its memory, in MB: after the imports, after loading, and the peak
+MEMORY_PROBE = """
+import resource, sys
+from camber.model.translator import load
+def now():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+linux = sys.platform == "linux"
+imported = now() if linux else peak()
+model = load(sys.argv[1])
+loaded = now() if linux else peak()
+with open(sys.argv[2], encoding="utf-8") as file:
+    model.translate(file.read().splitlines(), threads=1)
+print(imported, loaded, peak())
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared", help="folder with data/ and anchors/")
+    parser.add_argument("--sentences", type=int, default=1000, help="how many of the 1,000 test sentences")
+    parser.add_argument("--repeat", type=int, default=2, help="repetitions, of which the best counts")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    args = parser.parse_args()
+    anchors, text = args.data / "anchors", args.data / "data/multi30k/tok"
+    if not (anchors / "moses/moses.ini").exists() or not (text / "test.de").exists():
+        parser.exit(
+            1, f"no benchmark data in {args.data}: give --data a folder with data/multi30k/tok and anchors/moses\n"
+        )
+    references = read_lines(text / "test.en")
+    sources = read_lines(text / "test.de")[: args.sentences]
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model"
+        convert_moses(anchors / "moses/moses.ini", model)
+        result = measure(model, sources, references[: len(sources)], args.repeat)
+        result["memory"] |= probe_memory(model, sources, Path(folder) / "source.txt")
+    result["yardstick"] = yardstick(anchors / "lm/multi30k.en.o5.arpa.gz", references)
+    for row in [*result["curve"], result["nbest"]]:
+        row["scaled_rate"] = row["rate"] / result["yardstick"]
+    result["peers"] = [compare(peer, result["curve"]) for peer in PEERS]
+    if args.json:
+        print(json.dumps(result, indent=2))
+    else:
+        report(result)
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+def measure(model: Path, sources: list[str], references: list[str], repeat: int) -> dict[str, Any]:
+    """Return the curve, the n-best row, the gain of a second thread, and the size of the model's arrays."""
+    own = load(model).decoder
+    weights = dict(zip(own.names, own.weights.tolist(), strict=True))
+    sentences = [line.split() for line in sources]
+
+    def decoder(pop_limit: int) -> PhraseDecoder:
+        settings = own.settings.to_dict() | {"pop_limit": pop_limit}
+        return PhraseDecoder(own.store, own.models, weights, DecodeSettings.from_dict(settings))
+
+    list(own.decode(sentences[:2], threads=1))  # compile, and read the pages that matter
+    curve = []
+    for pop_limit in POP_LIMITS:
+        one = decoder(pop_limit)
+        found, cpu, _ = best_time(one, sentences, repeat)
+        curve.append(
+            {
+                "pop_limit": pop_limit,
+                "cpu_seconds": cpu,
+                "rate": len(sentences) / cpu,
+                "score": float(np.mean([item[0].score for item in found])),
+                "bleu": bleu([" ".join(item[0].words) for item in found], references),
+                "work": dict(zip(("edges", "lm_scores", "pops"), (one.work / len(sentences)).tolist(), strict=True)),
+            }
+        )
+    found, cpu, _ = best_time(decoder(NBEST_POP_LIMIT), sentences, repeat, nbest=100)
+    nbest = {"cpu_seconds": cpu, "rate": len(sentences) / cpu, "mean_length": float(np.mean([len(f) for f in found]))}
+    _, _, alone = best_time(own, sentences, repeat)
+    _, _, shared = best_time(own, sentences, repeat, threads=2)
+    arrays = [getattr(own.store, field.name) for field in fields(own.store)]
+    rules = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+    return {
+        "sentences": len(sentences),
+        "curve": curve,
+        "nbest": nbest,
+        "two_threads": {"wall_one": alone, "wall_two": shared, "gain": alone / shared},
+        "memory": {"rule_bytes": rules, "lm_bytes": sum(lm.nbytes for lm in own.models)},
+    }
+
+
+def best_time(
+    decoder: PhraseDecoder, sentences: list[list[str]], repeat: int, nbest: int = 1, threads: int = 1
+) -> tuple[list[Any], float, float]:
+    """Decode `repeat` times; return the derivations, the least CPU-seconds and the least wall-clock seconds."""
+    cpu, wall = [], []
+    found: list[Any] = []
+    for _ in range(repeat):
+        start = time.process_time(), time.perf_counter()
+        found = list(decoder.decode(sentences, nbest=nbest, threads=threads))
+        cpu.append(time.process_time() - start[0])
+        wall.append(time.perf_counter() - start[1])
+    return found, min(cpu), min(wall)
+
+
+def bleu(lines: list[str], references: list[str]) -> float:
+    return float(sacrebleu.corpus_bleu(lines, [references], tokenize="none", force=True).score)
+
+
+def probe_memory(model: Path, sources: list[str], scratch: Path) -> dict[str, float]:
+    """Load and translate in a process of its own; return its resident sizes in MB."""
+    scratch.write_text("".join(line + "\n" for line in sources), encoding="utf-8")
+    command = [sys.executable, "-c", MEMORY_PROBE, str(model), str(scratch)]
+    sizes = []
+    for _ in range(2):  # the first may have to compile, which takes more memory than to translate
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        sizes.append([float(size) for size in done.stdout.split()])
+    imported, loaded, peak = min(sizes, key=lambda found: found[-1])
+    return {"mb_imported": imported, "mb_loaded": loaded, "mb_peak": peak}
+
+
+def yardstick(arpa: Path, lines: list[str], passes: int = 20, repeat: int = 3) -> float:
+    """Return the speed of this machine: 1.0 where the anchors were measured (the best of some repetitions)."""
+    try:
+        import kenlm
+    except ImportError:
+        sys.exit("the yardstick needs pip's kenlm: pip install 'camber[bench]'")
+    model = kenlm.Model(str(arpa))
+    words = sum(len(line.split()) + 1 for line in lines)
+    seconds = []
+    for _ in range(repeat):
+        start = time.process_time()
+        for _ in range(passes):
+            for line in lines:
+                model.score(line)
+        seconds.append(time.process_time() - start)
+    return passes * words / min(seconds) / YARDSTICK
+
+
+def compare(peer: Peer, curve: list[dict[str, Any]]) -> dict[str, Any]:
+    """Put our fastest row that reaches the peer's score beside it (its BLEU is not a measure of search)."""
+    row = peer._asdict()
+    if peer.score is not None:
+        # as precise as the anchors print
+        reached = [ours for ours in curve if round(ours["score"], 4) >= peer.score]
+        best = next(islice(sorted(reached, key=lambda ours: -ours["scaled_rate"]), 1), None)
+        row |= {
+            "our_pop_limit": best and best["pop_limit"],
+            "our_score": best and best["score"],
+            "ratio": best and best["scaled_rate"] / peer.rate,
+        }
+    return row
+
+
+# --- telling ----------------------------------------------------------------------------------------------------------
+
+
+def report(result: dict[str, Any]) -> None:
+    """Print the tables."""
+    print(
+        f"{result['sentences']:,} sentences, one thread; yardstick {result['yardstick']:.2f} (1: the anchors' machine)\n"
+    )
+    print("pop limit   CPU-s  sent/CPU-s   scaled  mean score   BLEU | per sentence:   edges  LM scores    pops")
+    for row in result["curve"]:
+        work = row["work"]
+        print(
+            f"{row['pop_limit']:9d} {row['cpu_seconds']:7.2f} {row['rate']:11.0f} {row['scaled_rate']:8.0f}"
+            f" {row['score']:11.4f} {row['bleu']:6.2f} | {work['edges']:21.0f} {work['lm_scores']:10.0f}"
+            f" {work['pops']:7.0f}"
+        )
+    print("\npeer    pop limit  sent/CPU-s  mean score   BLEU | ours at an equal or better score")
+    for row in result["peers"]:
+        score = "          -" if row["score"] is None else f"{row['score']:11.4f}"
+        line = f"{row['name']:7s} {row['pop_limit']:9d} {row['rate']:11.0f} {score} {row['bleu']:6.2f} |"
+        if row["score"] is None:
+            print(line, "(no score to compare)")
+        elif row["ratio"] is None:
+            print(line, "not reached")
+        else:
+            print(line, f"{row['ratio']:.2f} times as fast (pop limit {row['our_pop_limit']}, {row['our_score']:.4f})")
+    nbest, threads, memory = result["nbest"], result["two_threads"], result["memory"]
+    ratios = ", ".join(f"{nbest['scaled_rate'] / rate:.1f} × {name} ({rate})" for name, rate in PEER_NBEST.items())
+    print(
+        f"\n100-best at pop limit {NBEST_POP_LIMIT}: {nbest['rate']:.0f} sentences/CPU-s, scaled"
+        f" {nbest['scaled_rate']:.0f} = {ratios}; {nbest['mean_length']:.0f} texts a sentence"
+    )
+    peers = ", ".join(f"{name} {gain}" for name, gain in PEER_THREADS.items())
+    print(f"two threads: {threads['gain']:.2f} times one (wall clock, idle machine needed; {peers})")
+    peers = ", ".join(f"{name} {size} MB" for name, size in PEER_MEMORY.items())
+    print(
+        f"memory: model arrays {(memory['rule_bytes'] + memory['lm_bytes']) / 1e6:.1f} MB (rules"
+        f" {memory['rule_bytes'] / 1e6:.1f}, language models {memory['lm_bytes'] / 1e6:.1f}); a process:"
+        f" {memory['mb_imported']:.0f} MB with Python and its libraries, {memory['mb_loaded']:.0f} with the model opened"
+        f" (pages are read when needed), {memory['mb_peak']:.0f} at its peak in translation ({peers})"
+    )
+
+
+if __name__ == "__main__":
+    main()
