@@ -104,7 +104,8 @@ def main() -> None:
     result["yardstick"] = yardstick(anchors / "lm/multi30k.en.o5.arpa.gz", references)
     for row in [*result["curve"], result["nbest"]]:
         row["scaled_rate"] = row["rate"] / result["yardstick"]
-    result["peers"] = [compare(peer, result["curve"]) for peer in PEERS]
+    # mean scores are comparable over the same sentences only
+    result["peers"] = [compare(peer, result["curve"]) for peer in PEERS] if len(sources) == len(references) else []
     if args.json:
         print(json.dumps(result, indent=2))
     else:
@@ -222,9 +223,7 @@ def compare(peer: Peer, curve: list[dict[str, Any]]) -> dict[str, Any]:
 
 def report(result: dict[str, Any]) -> None:
     """Print the tables."""
-    print(
-        f"{result['sentences']:,} sentences, one thread; yardstick {result['yardstick']:.2f} (1: the anchors' machine)\n"
-    )
+    print(f"{result['sentences']:,} sentences, one thread; yardstick {result['yardstick']:.2f} (anchors: 1)\n")
     print("pop limit   CPU-s  sent/CPU-s   scaled  mean score   BLEU | per sentence:   edges  LM scores    pops")
     for row in result["curve"]:
         work = row["work"]
@@ -233,7 +232,8 @@ def report(result: dict[str, Any]) -> None:
             f" {row['score']:11.4f} {row['bleu']:6.2f} | {work['edges']:21.0f} {work['lm_scores']:10.0f}"
             f" {work['pops']:7.0f}"
         )
-    print("\npeer    pop limit  sent/CPU-s  mean score   BLEU | ours at an equal or better score")
+    if result["peers"]:
+        print("\npeer    pop limit  sent/CPU-s  mean score   BLEU | ours at an equal or better score")
     for row in result["peers"]:
         score = "          -" if row["score"] is None else f"{row['score']:11.4f}"
         line = f"{row['name']:7s} {row['pop_limit']:9d} {row['rate']:11.0f} {score} {row['bleu']:6.2f} |"
@@ -255,7 +255,7 @@ def report(result: dict[str, Any]) -> None:
     print(
         f"memory: model arrays {(memory['rule_bytes'] + memory['lm_bytes']) / 1e6:.1f} MB (rules"
         f" {memory['rule_bytes'] / 1e6:.1f}, language models {memory['lm_bytes'] / 1e6:.1f}); a process:"
-        f" {memory['mb_imported']:.0f} MB with Python and its libraries, {memory['mb_loaded']:.0f} with the model opened"
+        f" {memory['mb_imported']:.0f} MB with Python and libraries, {memory['mb_loaded']:.0f} with the model opened"
         f" (pages are read when needed), {memory['mb_peak']:.0f} at its peak in translation ({peers})"
     )
 
