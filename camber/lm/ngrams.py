@@ -12,6 +12,7 @@ Log probabilities are natural here.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,19 +28,18 @@ from camber.kernel import kernel
 from camber.lm.arpa import read_arpa
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
 
-#: Children are from `first` to the `first` of the next node (there is one node more, as an end mark): scanned if they
-#: are few, a hash table otherwise; of the root, whose `suffix` is -1, one per word.
-NODE = np.dtype([("first", "i4"), ("suffix", "i4"), ("backoff", "f4")])
-#: `word` is -1 in a free slot of a hash table.
-CHILD = np.dtype([("word", "i4"), ("prob", "f4"), ("next", "i4")])
+#: One cell of a node. The first: how many more cells the node has, its backoff, and the node of the longest proper
+#: suffix. The others are children: `word` (-1: a free slot of a hash table), natural log probability, and the state
+#: after it. Most nodes have a single child, so that everything a step needs lies in one line of the processor's cache.
+#: The root's first cell says -1, and in `next` where its children are in their own array: one per word.
+CELL = np.dtype([("word", "i4"), ("log", "f4"), ("next", "i4")])
 
-#: Nodes with more children than this have a hash table (measured: longer scans are slower than one jump).
+#: Cells with more children than this have a hash table (measured: longer scans are slower than one jump).
 SCANNED = 8
 #: Slots of a hash table per child
 SLACK = 1.75
 
-Nodes = npt.NDArray[np.void]
-Children = npt.NDArray[np.void]
+Cells = npt.NDArray[np.void]
 
 
 @kernel
@@ -50,28 +50,29 @@ def step(nodes, children, state, word):
     """
     total = 0.0
     while True:
-        first = np.int64(nodes[state]["first"])
-        suffix = np.int64(nodes[state]["suffix"])
-        if suffix < 0:  # the root
-            return total + children[first + word]["prob"], np.int64(children[first + word]["next"])
-        end = np.int64(nodes[state + 1]["first"])
-        if end - first <= SCANNED:
-            for slot in range(first, end):
-                if children[slot]["word"] == word:
-                    return total + children[slot]["prob"], np.int64(children[slot]["next"])
+        size = np.int64(nodes[state]["word"])
+        if size < 0:  # the root
+            child = nodes[state]["next"] + word
+            return total + children[child]["log"], np.int64(children[child]["next"])
+        first = state + 1
+        end = first + size
+        if size <= SCANNED:
+            for cell in range(first, end):
+                if nodes[cell]["word"] == word:
+                    return total + nodes[cell]["log"], np.int64(nodes[cell]["next"])
         else:
-            place = first + _home(word, end - first)
+            slot = first + _home(word, size)
             while True:
-                found = children[place]["word"]
+                found = nodes[slot]["word"]
                 if found == word:
-                    return total + children[place]["prob"], np.int64(children[place]["next"])
+                    return total + nodes[slot]["log"], np.int64(nodes[slot]["next"])
                 if found < 0:
                     break
-                place += 1
-                if place == end:
-                    place = first
-        total += nodes[state]["backoff"]
-        state = suffix
+                slot += 1
+                if slot == end:
+                    slot = first
+        total += nodes[state]["log"]
+        state = np.int64(nodes[state]["next"])
 
 
 @kernel
@@ -89,8 +90,8 @@ class NgramModel:
     array([-14.3])
     """
 
-    nodes: Nodes  # NODE[nodes]
-    children: Children  # CHILD[slots]
+    nodes: Cells  # CELL[…]: the root, and every other node with its children
+    children: Cells  # CELL[words]: the children of the root
     vocabulary: Vocabulary  # 0 <unk>, 1 <s>, 2 </s>, then words
     order: int
     root: int  # state without any context
@@ -118,7 +119,7 @@ class NgramModel:
         Words that the model does not have are 0; so are tokens of the text that are spelled `<s>`, `</s>` or `<unk>`.
         """
         get = self.vocabulary._ids.get
-        found = np.fromiter((get(word, UNKNOWN) for word in vocabulary.words), np.int64, len(vocabulary))
+        found = np.fromiter(map(get, vocabulary.words, itertools.repeat(UNKNOWN)), np.int64, len(vocabulary))
         found[found < len(SPECIAL)] = UNKNOWN
         return found
 
@@ -167,9 +168,8 @@ class NgramModel:
         offsets = np.zeros(len(sentences) + 1, np.int64)
         np.cumsum([len(sentence) for sentence in sentences], out=offsets[1:])
         get = self.vocabulary._ids.get
-        words = np.fromiter(
-            (get(word, UNKNOWN) for sentence in sentences for word in sentence), np.int64, int(offsets[-1])
-        )
+        tokens = itertools.chain.from_iterable(sentences)
+        words = np.fromiter(map(get, tokens, itertools.repeat(UNKNOWN)), np.int64, int(offsets[-1]))
         words[words < len(SPECIAL)] = UNKNOWN
         return words, offsets
 
@@ -186,14 +186,14 @@ class NgramModel:
         """Open what :meth:`save` wrote; the arrays are memory-mapped."""
         folder = Path(folder)
         arrays = []
-        for name, dtype in (("nodes", NODE), ("children", CHILD)):
+        for name in ("nodes", "children"):
             path = folder / f"{prefix}.{name}.npy"
             try:
                 # mode "c": kernels see a writable array (one signature), the file is never changed
                 array = np.load(path, mmap_mode="c", allow_pickle=False)
             except (OSError, ValueError) as error:
                 raise ModelError(f"{path}: cannot be opened ({error}); build the model again") from None
-            if array.dtype != dtype or array.ndim != 1:
+            if array.dtype != CELL or array.ndim != 1:
                 raise ModelError(f"{path}: not the {name} of a language model; build the model again")
             arrays.append(array.view(np.ndarray))
         path = folder / f"{prefix}.words.txt"
@@ -205,9 +205,7 @@ class NgramModel:
         return cls(arrays[0], arrays[1], Vocabulary(lines[1:]), order, root, begin)
 
 
-def concatenate(
-    models: Sequence[NgramModel],
-) -> tuple[Nodes, Children, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def concatenate(models: Sequence[NgramModel]) -> tuple[Cells, Cells, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Lay several models into one pair of arrays: (nodes, children, roots[models], begin_states[models]).
 
     Words keep the numbers that they have in their own model. A single model is not copied.
@@ -215,18 +213,17 @@ def concatenate(
     if len(models) == 1:
         only = models[0]
         return only.nodes, only.children, np.array([only.root]), np.array([only.begin])
-    nodes = np.concatenate([model.nodes for model in models]) if models else np.empty(0, NODE)
-    children = np.concatenate([model.children for model in models]) if models else np.empty(0, CHILD)
+    nodes = np.concatenate([np.empty(0, CELL), *(model.nodes for model in models)])
+    children = np.concatenate([np.empty(0, CELL), *(model.children for model in models)])
+    _check_size(max(len(nodes), len(children)))
     roots, begins = np.zeros(len(models), np.int64), np.zeros(len(models), np.int64)
-    node = slot = 0
+    cell = slot = 0
     for index, model in enumerate(models):
-        own = nodes[node : node + len(model.nodes)]
-        own["first"] += slot
-        own["suffix"][own["suffix"] >= 0] += node
-        children["next"][slot : slot + len(model.children)] += node
-        roots[index], begins[index] = model.root + node, model.begin + node
-        node, slot = node + len(model.nodes), slot + len(model.children)
-    _check_size(slot)
+        nodes["next"][cell : cell + len(model.nodes)] += cell
+        nodes["next"][cell + model.root] += slot - cell  # it refers to the other array
+        children["next"][slot : slot + len(model.children)] += cell
+        roots[index], begins[index] = model.root + cell, model.begin + cell
+        cell, slot = cell + len(model.nodes), slot + len(model.children)
     return nodes, children, roots, begins
 
 
@@ -247,54 +244,54 @@ def _score(nodes, children, words, offsets, start, eos, scores, totals):
         totals[sentence] = total
 
 
-def _compile(trie: NgramTrie) -> tuple[Nodes, Children, npt.NDArray[np.int32]]:
-    """Return nodes, children, and the state (node) after every n-gram of the trie."""
-    total = len(trie.word)
-    degree = np.bincount(trie.prefix[1:], minlength=total)
+def _compile(trie: NgramTrie) -> tuple[Cells, Cells, npt.NDArray[np.int32]]:
+    """Return the nodes, the children of the root, and the state (node) after every n-gram of the trie."""
+    degree = np.bincount(trie.prefix[1:], minlength=len(trie.word))
+    degree[0] = 0  # the root's children are not here
     backoff = (trie.backoff * math.log(10)).astype(np.float32)
     is_node = (degree > 0) | (backoff != 0)
-    is_node[0] = True  # the root is node 0
-    number = np.cumsum(is_node, dtype=np.int64) - 1
-    state = np.where(is_node, number, 0).astype(np.int32)
+    is_node[0] = True
+    size = np.where(degree > SCANNED, np.ceil(degree * SLACK).astype(np.int64), degree)
+    cells = np.where(is_node, 1 + size, 0)
+    _check_size(int(cells.sum()))
+
+    state = (np.cumsum(cells) - cells).astype(np.int32)
     for n in range(1, trie.order + 1):
         level = slice(int(trie.starts[n]), int(trie.starts[n + 1]))
         state[level] = np.where(is_node[level], state[level], state[trie.suffix[level]])
 
-    grams = np.flatnonzero(is_node)
-    size = degree[grams]
-    size = np.where(size > SCANNED, np.ceil(size * SLACK).astype(np.int64), size)
-    size[0] = len(trie.words)
-    _check_size(int(size.sum()))
-    nodes = np.zeros(len(grams) + 1, NODE)
-    nodes["first"][1:] = np.cumsum(size)
-    nodes["suffix"][:-1], nodes["backoff"][:-1] = state[trie.suffix[grams]], backoff[grams]
-    nodes["suffix"][0] = nodes["suffix"][-1] = -1
+    probability = (trie.probability * math.log(10)).astype(np.float32)
+    unigrams = slice(1, 1 + len(trie.words))
+    children = np.zeros(len(trie.words), CELL)
+    children["word"], children["log"], children["next"] = trie.word[unigrams], probability[unigrams], state[unigrams]
 
-    children = np.zeros(int(size.sum()), CHILD)
-    children["word"] = -1
-    _fill(nodes, children, state, trie.prefix, trie.word, (trie.probability * math.log(10)).astype(np.float32))
+    nodes = np.zeros(int(cells.sum()), CELL)
+    nodes["word"] = -1
+    first = state[is_node]
+    nodes["word"][first], nodes["log"][first] = size[is_node], backoff[is_node]
+    nodes["next"][first] = state[trie.suffix[is_node]]
+    nodes["word"][0] = -1
+    longer = slice(unigrams.stop, None)
+    _fill(nodes, state[trie.prefix[longer]], trie.word[longer], probability[longer], state[longer])
     return nodes, children, state
 
 
 @kernel
-def _fill(nodes, children, state, prefix, word, probability):
-    """Put every n-gram among the children of its prefix."""
-    for gram in range(1, len(word)):
-        node, last = state[prefix[gram]], np.int64(word[gram])
-        first, end = np.int64(nodes[node]["first"]), np.int64(nodes[node + 1]["first"])
+def _fill(nodes, parents, words, probabilities, states):
+    """Put every n-gram longer than a word among the children of its prefix."""
+    for gram in range(len(words)):
+        first, word = np.int64(parents[gram]) + 1, np.int64(words[gram])
+        size = np.int64(nodes[first - 1]["word"])
         slot = first
-        if node == 0:
-            slot += last
-        else:
-            if end - first > SCANNED:
-                slot += _home(last, end - first)
-            while children[slot]["word"] >= 0:
-                slot += 1
-                if slot == end:
-                    slot = first
-        children[slot]["word"] = last
-        children[slot]["prob"] = probability[gram]
-        children[slot]["next"] = state[gram]
+        if size > SCANNED:
+            slot += _home(word, size)
+        while nodes[slot]["word"] >= 0:
+            slot += 1
+            if slot == first + size:
+                slot = first
+        nodes[slot]["word"] = word
+        nodes[slot]["log"] = probabilities[gram]
+        nodes[slot]["next"] = states[gram]
 
 
 def _check_size(slots: int) -> None:
