@@ -24,7 +24,7 @@ from camber.pipeline.stages import RECORD
 from camber.pipeline.train import train
 from camber.progress import stage
 from camber.report.page import Aligned, Candidate, Report, Shown, TextFacts
-from camber.report.segmentation import Segmentation, example_rows
+from camber.report.segmentation import RIGHT, Segmentation, error_rows, example_rows
 from camber.text.pipeline import TextSettings
 
 #: how many sentences the page draws, how many of the worst it lists, and how long its n-best list is
@@ -109,9 +109,8 @@ def run_demo(
                 for row in rows
             ]
 
-        examples = example_rows(segmentations, (sentence_scores > 99.9).tolist(), EXAMPLES)
-        worst = [row for row in np.argsort(sentence_scores, kind="stable").tolist() if sentence_scores[row] < 99.9]
-        errors = shown([row for row in worst if found[row].derivation.words][:ERRORS])
+        examples = example_rows(segmentations, (sentence_scores >= RIGHT).tolist(), EXAMPLES)
+        errors = shown(error_rows(segmentations, sentence_scores.tolist(), ERRORS))
         listed = corpus.test.source[examples[0]] if examples else corpus.test.source[0]
         bitext = load_bitext(work / "corpus")
         report = Report(

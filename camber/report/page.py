@@ -17,7 +17,7 @@ from camber.corpus.reading import write_lines
 from camber.metrics.compare import Result
 from camber.report.markup import Markup, element, escape, join
 from camber.report.pictures import alignment_matrix, contributions, histogram, length_curves, ribbons, seconds_bars
-from camber.report.segmentation import Segmentation
+from camber.report.segmentation import RIGHT, Segmentation
 from camber.report.style import PAGE_STYLE, picture_style
 
 #: short headings of the features in the n-best table; others are shown by their names
@@ -106,7 +106,7 @@ class Report:
     @property
     def _right(self) -> npt.NDArray[np.bool_]:
         """Whether a test sentence is translated like its reference, bool[test sentences]."""
-        return np.isclose(self.sentence_scores, 100.0)
+        return self.sentence_scores >= RIGHT
 
     def html(self) -> str:
         """Return the whole page."""
@@ -210,7 +210,7 @@ class Report:
             "Where it goes wrong",
             join(
                 [
-                    "The sentences with the lowest BLEU. Words that the reference does not have are ",
+                    "Some of the sentences with the lowest BLEU. Words that the reference does not have are ",
                     element("del", "marked so"),
                     ", words that are missing ",
                     element("ins", "so"),

@@ -12,6 +12,9 @@ from camber.rules.store import SCORE_NAMES, RuleStore
 
 Span = tuple[int, int]
 
+#: BLEU of a sentence from which on it is its reference, up to rounding
+RIGHT = 99.99
+
 #: colours of the terminal for phrases that changed their place
 _TERMINAL = ("cyan", "yellow", "green", "magenta", "blue", "red")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -99,6 +102,24 @@ def _note(store: RuleStore, rule: int) -> str:
     return ", ".join([*values, f"seen {int(store.counts[rule, 1]):,} times"])
 
 
+def alike(one: Segmentation, other: Segmentation) -> bool:
+    """Say whether more than half of the source words of one are in the other: a reader learns nothing from both."""
+    words = set(one.source)
+    return 2 * len(words & set(other.source)) > len(words)
+
+
+def error_rows(found: Sequence[Segmentation], scores: Sequence[float], count: int) -> list[int]:
+    """Choose the sentences with the lowest scores that are translated to something, unlike each other."""
+    chosen: list[int] = []
+    for row in sorted(range(len(found)), key=lambda row: scores[row]):
+        wrong = scores[row] < RIGHT and found[row].target
+        if wrong and not any(alike(found[row], found[other]) for other in chosen):
+            chosen.append(row)
+        if len(chosen) == count:
+            break
+    return chosen
+
+
 def example_rows(found: Sequence[Segmentation], right: Sequence[bool], count: int) -> list[int]:
     """Choose sentences worth showing: translated well, with phrases that change places, and unlike each other."""
     chosen: list[int] = []
@@ -107,8 +128,7 @@ def example_rows(found: Sequence[Segmentation], right: Sequence[bool], count: in
             good = right[row] and len(item.moved) > 0 and 3 <= len(item.parts) <= 9 and len(item.source) <= 15
             if (wanted == 2 and not good) or (wanted == 1 and not item.moved) or row in chosen or not item.parts:
                 continue
-            words = set(item.source)
-            if wanted == 2 and any(2 * len(words & set(found[other].source)) > len(words) for other in chosen):
+            if wanted == 2 and any(alike(item, found[other]) for other in chosen):
                 continue
             chosen.append(row)
             if len(chosen) == count:

@@ -103,3 +103,12 @@ def test_every_command_in_the_readme_exists() -> None:
     assert named, "the README shows no command"
     assert named <= set(VERBS)
     assert set(VERBS) <= named, "a command is not in the README"
+
+
+def test_the_map_in_the_docs_names_only_what_exists() -> None:
+    text = (README.parent / "docs" / "architecture.md").read_text("utf-8")
+    named = re.findall(r"^- \*\*`([a-z]+)/`\*\*", text, re.MULTILINE)
+    assert "decode" in named
+    assert [name for name in named if not (README.parent / "camber" / name / "__init__.py").is_file()] == []
+    for path in re.findall(r"`((?:[a-z]+/)[a-z_/]+\.py)`", text):
+        assert (README.parent / "camber" / path).is_file() or (README.parent / path).is_file(), path

@@ -23,7 +23,7 @@ from camber.report.pictures import (
     ribbons,
     seconds_bars,
 )
-from camber.report.segmentation import Part, Segmentation, example_rows
+from camber.report.segmentation import Part, Segmentation, error_rows, example_rows
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 EVIL = '<script>alert("x")</script> & \'"'
@@ -191,3 +191,12 @@ def test_examples_are_reordered_and_right_where_there_are_such_and_something_oth
     assert example_rows([straight, moved, nothing], [True, True, True], 1) == [1]
     assert example_rows([straight, moved, nothing], [True, False, True], 9) == [1, 0]
     assert example_rows([nothing], [True], 3) == []
+
+
+def test_errors_come_worst_first_and_unlike_each_other() -> None:
+    def one(*words: str) -> Segmentation:
+        return Segmentation(list(words), ["x"], [Part((0, len(words)), (0, 1))])
+
+    found = [one("a", "b", "c"), one("a", "b", "d"), one("e"), one("f"), Segmentation(["g"], [], [])]
+    assert error_rows(found, [30.0, 20.0, 50.0, 100.0, 0.0], 9) == [1, 2]
+    assert error_rows(found, [30.0, 20.0, 50.0, 100.0, 0.0], 1) == [1]
