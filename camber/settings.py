@@ -36,6 +36,11 @@ class Settings:
         for item in dataclasses.fields(self):
             value, rule = getattr(self, item.name), item.metadata
             name = f"{type(self).__name__}.{item.name}"
+            kind = type(item.default)
+            if isinstance(value, int) and kind is float and not isinstance(value, bool):
+                object.__setattr__(self, item.name, value := float(value))
+            if type(value) is not kind or value != value:  # a NaN differs from itself
+                raise SettingsError(f"{name} is {value!r}; expected {kind.__name__}, such as {item.default!r}")
             if rule.get("choices") and value not in rule["choices"]:
                 raise SettingsError(f"{name} is {value!r}; expected one of {', '.join(rule['choices'])}")
             if rule.get("low") is not None and value < rule["low"]:

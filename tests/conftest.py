@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from camber.corpus.hotel import generate
 from camber.corpus.reading import write_lines
+
+# the first example of a property compiles a kernel: no deadline
+settings.register_profile("camber", deadline=None)
+settings.load_profile("camber")
 
 
 @pytest.fixture(scope="session")

@@ -45,14 +45,19 @@ def _candidates() -> list[Path]:
     """List the places where the cache may live, best first."""
     if named := os.environ.get("CAMBER_CACHE"):
         return [Path(named)]
-    if sys.platform == "darwin":
-        user = Path.home() / "Library" / "Caches"
-    elif os.name == "nt":
-        user = Path(os.environ.get("LOCALAPPDATA", str(Path.home())))
-    else:
-        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     owner = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    return [user / "camber", Path(tempfile.gettempdir()) / f"camber-{owner}"]
+    found = [Path(tempfile.gettempdir()) / f"camber-{owner}"]
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without an entry and without HOME, as in some containers
+        return found
+    if sys.platform == "darwin":
+        user = home / "Library" / "Caches"
+    elif os.name == "nt":
+        user = Path(os.environ.get("LOCALAPPDATA", str(home)))
+    else:
+        user = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return [user / "camber", *found]
 
 
 def _writable(folder: Path) -> bool:

@@ -1,0 +1,71 @@
+"""Opened models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import camber
+from camber.corpus.reading import read_lines
+from camber.decode.lists import to_nbest
+from camber.errors import InputError, ModelError, SettingsError
+from camber.model.directory import write_model
+from camber.nbest.nbest import NBest
+
+
+def test_translations_do_not_depend_on_threads_or_chunks(hotel_files: Path, hotel_model: Path) -> None:
+    model = camber.load(hotel_model)
+    lines = read_lines(hotel_files / "test.es")
+    expected = model.translate(lines, threads=1)
+    assert model.translate(lines, threads=2) == expected
+    assert [found[0].text for found in model.translations(lines, chunk=7)] == expected
+    assert [model.translate([line])[0] for line in lines[:5]] == expected[:5]
+
+
+def test_the_n_best_list_keeps_parts_that_sum_to_the_score(
+    hotel_files: Path, hotel_model: Path, tmp_path: Path
+) -> None:
+    model = camber.load(hotel_model)
+    found = list(model.translations(read_lines(hotel_files / "test.es")[:10], nbest=20))
+    nbest = to_nbest(model.decoder, [[item.derivation for item in best] for best in found])
+    assert nbest.scores is not None
+    np.testing.assert_allclose(nbest.hypothesis_features() @ model.decoder.weights, nbest.scores, rtol=0, atol=1e-9)
+    for name in ("list.moses", "list.jsonl"):
+        nbest.write(tmp_path / name, name.split(".")[1])
+        again = NBest.read(tmp_path / name)
+        assert again.texts == nbest.texts
+        np.testing.assert_allclose(again.hypothesis_features(), nbest.hypothesis_features(), rtol=0, atol=1e-12)
+
+
+def test_a_narrower_search_is_a_setting(hotel_model: Path) -> None:
+    model = camber.load(hotel_model)
+    assert model.searching({"pop_limit": 5}).settings.pop_limit == 5
+    with pytest.raises(SettingsError, match="known: distortion_limit"):
+        model.searching({"pops": 5})
+
+
+def test_a_model_saved_again_translates_the_same(hotel_files: Path, hotel_model: Path, tmp_path: Path) -> None:
+    model = camber.load(hotel_model)
+    with write_model(tmp_path / "copy", "phrase") as draft:
+        model.save(draft)
+    lines = read_lines(hotel_files / "test.es")[:5]
+    assert camber.load(tmp_path / "copy").translate(lines) == model.translate(lines)
+
+
+def test_weights_edited_by_hand_are_checked(hotel_model: Path, tmp_path: Path) -> None:
+    model = camber.load(hotel_model)
+    with write_model(tmp_path / "copy", "phrase") as draft:
+        model.save(draft)
+        weights = (draft.folder / "weights.tsv").read_text().replace("word_penalty", "wordpenalty")
+        (draft.folder / "weights.tsv").write_text(weights)
+    with pytest.raises(InputError, match="unknown weight wordpenalty"):
+        camber.load(tmp_path / "copy")
+
+
+def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with write_model(tmp_path / "m", "poetry"):
+        pass
+    with pytest.raises(ModelError, match="a poetry model"):
+        camber.load(tmp_path / "m")
