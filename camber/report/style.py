@@ -71,11 +71,11 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monosp
 .card{background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:.8rem 1rem}
 .card b{display:block;font-size:1.65rem;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .card span{font-size:.82rem;color:var(--soft)}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(400px,1fr));gap:1.2rem}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(400px,100%),1fr));gap:1.2rem}
 figure{margin:1rem 0;background:var(--panel);border:1px solid var(--line);border-radius:10px;
  padding:1rem 1rem .7rem;overflow-x:auto}
 .flow{display:flex;flex-wrap:wrap;gap:1rem;margin:1rem 0}
-.flow figure{flex:1 1 auto;margin:0}
+.flow figure{flex:1 1 auto;margin:0;max-width:100%}
 figcaption{margin-top:.5rem}
 figcaption b{color:var(--ink);font-weight:550}
 svg{display:block;max-width:100%;height:auto}
