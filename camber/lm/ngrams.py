@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +96,8 @@ class NgramModel:
     order: int
     root: int  # state without any context
     begin: int  # state after <s>
+    #: the vocabulary mapped last and its words here: texts of one vocabulary are scored again and again
+    _mapped: list[tuple[Vocabulary, npt.NDArray[np.int64]]] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def read(cls, path: str | Path) -> NgramModel:
@@ -151,8 +153,12 @@ class NgramModel:
         self, sentences: Sentences | Sequence[Sequence[str]], bos: bool, eos: bool
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         if isinstance(sentences, Sentences):
-            # one entry more, which the id -1 of an unknown word finds
-            words = np.append(self.word_ids(sentences.vocabulary), UNKNOWN)[sentences.ids]
+            last = self._mapped[-1:]
+            if not last or last[0][0] is not sentences.vocabulary:
+                # one entry more, which the id -1 of an unknown word finds
+                last = [(sentences.vocabulary, np.append(self.word_ids(sentences.vocabulary), UNKNOWN))]
+                self._mapped[:] = last
+            words = last[0][1][sentences.ids]
             offsets = sentences.offsets
         else:
             words, offsets = self._encode(sentences)

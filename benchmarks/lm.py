@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Language models against KenLM: estimation, queries by word and by sentence, loading, memory.
+
+    python benchmarks/lm.py [--shared ../shared] [--rounds 9]
+
+Peers: pip's `kenlm` in the same run, ours and theirs in turn, medians; `lmplz`, which pip does not have, by its figures
+from the anchors' README, scaled by how fast `kenlm` is here. All times are CPU times of one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.corpus import Sentences
+from camber.corpus.reading import read_lines, words
+from camber.lm.arpa import read_arpa, write_arpa
+from camber.lm.kneser_ney import LmSettings, estimate
+from camber.lm.ngrams import NgramModel, _score
+
+#: lmplz, order 5, multi30k/tok/train.en: CPU-seconds (anchors' README, mean of .64–.76)
+LMPLZ_SECONDS = 0.70
+#: KenLM's probing table queried from C++, million words per CPU-second: held-out and training text (same place)
+PROBING_HELD_OUT, PROBING_TRAINING = 15.2, 12.3
+#: million words per CPU-second of `kenlm.Model.score` over test.en on the machine of those figures (same place)
+YARDSTICK = 7.9
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """Return the CPU seconds of one call."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+class Seconds(NamedTuple):
+    """CPU seconds of a work over several rounds; the best one shows it undisturbed by other processes."""
+
+    median: float
+    best: float
+
+
+def in_turn(rounds: int, *works: Callable[[], object]) -> list[Seconds]:
+    """Run each work once per round, in turn, and time it."""
+    times: list[list[float]] = [[] for _ in works]
+    for _ in range(rounds):
+        for work, taken in zip(works, times, strict=True):
+            taken.append(cpu(work))
+    return [Seconds(statistics.median(taken), min(taken)) for taken in times]
+
+
+def probing_bytes(counts: list[int]) -> int:
+    """Return the size of KenLM's probing model: hash tables 1.5 times as large as their content.
+
+    Unigrams: a probability and a backoff each, and an 8 + 8 byte vocabulary entry; middle orders: an 8-byte key, a
+    probability and a backoff; the highest: a key and a probability.
+    """
+    unigrams, *middle, highest = counts
+    return int((unigrams + 1) * 8 + 1.5 * (unigrams * 16 + sum(middle) * 16 + highest * 12))
+
+
+def rate(count: float, seconds: Seconds) -> list[float]:
+    """Return items per second: by the median, by the best round."""
+    return [count / seconds.median, count / seconds.best]
+
+
+def row(what: str, ours: Sequence[float], theirs: Sequence[float], unit: str, *, more_is_better: bool = True) -> None:
+    """Print figures by the median and by the best round; a ratio says how many times better ours is."""
+    cells = [f"{what:<52}"]
+    for mine, other in zip(ours, theirs, strict=True):
+        ratio = mine / other if more_is_better else other / mine
+        cells.append(f"{mine:>8.2f} {other:>8.2f} {ratio:>6.2f}")
+    print(*cells, unit, sep="  ", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    default = Path(__file__).resolve().parents[2] / "shared"
+    parser.add_argument("--shared", type=Path, default=default, help="folder with data/ and anchors/")
+    parser.add_argument("--rounds", type=int, default=9)
+    args = parser.parse_args()
+    arpa, text = args.shared / "anchors/lm/multi30k.en.o5.arpa.gz", args.shared / "data/multi30k/tok"
+    if not arpa.exists() or not text.exists():
+        sys.exit(f"no {arpa} or {text}: name the folder with --shared")
+    try:
+        import kenlm
+    except ImportError:
+        sys.exit("the peer is missing: pip install 'camber[bench]'")
+
+    ours = NgramModel.read(arpa)  # compiles the kernels, too
+    theirs = kenlm.Model(str(arpa))
+    lines = {name: read_lines(text / f"{name}.en") for name in ("test", "train")}
+    encoded = {name: Sentences.encode([words(line) for line in some]) for name, some in lines.items()}
+    for sentences in encoded.values():
+        ours.score(sentences)
+    print(f"{'':<52}  {'median':^24}  {'best round':^24}")
+    print(f"{'':<52}", *[f"{'camber':>8} {'kenlm':>8} {'ratio':>6}"] * 2, sep="  ")
+
+    # queries; the test text is small, so it is read several times in a round
+    speed = {}
+    for name, times in (("test", 20), ("train", 1)):
+        count = times * (len(encoded[name].ids) + len(encoded[name])) / 1e6
+        split = [line.split() for line in lines[name]]
+        ids = np.append(ours.word_ids(encoded[name].vocabulary), 0)[encoded[name].ids]
+        scores, totals = np.zeros(len(ids) + len(encoded[name])), np.zeros(len(encoded[name]))
+
+        def by_sentence_theirs(name: str = name, times: int = times) -> None:
+            for _ in range(times):
+                for line in lines[name]:
+                    theirs.score(line)
+
+        def by_word_theirs(split: list[list[str]] = split) -> None:
+            for line in split:
+                state, after = kenlm.State(), kenlm.State()
+                theirs.BeginSentenceWrite(state)
+                for word in [*line, "</s>"]:
+                    theirs.BaseScore(state, word, after)
+                    state, after = after, state
+
+        def encoded_ours(name: str = name, times: int = times) -> None:
+            for _ in range(times):
+                ours.score(encoded[name])
+
+        def strings_ours(name: str = name, times: int = times) -> None:
+            for _ in range(times):
+                ours.score([line.split() for line in lines[name]])
+
+        def queries_ours(
+            name: str = name,
+            times: int = times,
+            ids: npt.NDArray[np.int64] = ids,
+            scores: npt.NDArray[np.float64] = scores,
+            totals: npt.NDArray[np.float64] = totals,
+        ) -> None:
+            for _ in range(times):
+                offsets = encoded[name].offsets
+                _score(ours.nodes, ours.children, ids, offsets, ours.begin, 1, scores, totals)
+
+        seconds = in_turn(args.rounds, encoded_ours, strings_ours, by_sentence_theirs, queries_ours)
+        (word_seconds,) = in_turn(1 if name == "train" else 3, by_word_theirs)
+        speed[name] = rate(count, seconds[2])
+        found = ours.score(encoded[name]) / math.log(10)
+        worst = max(abs(theirs.score(line) - found[index]) for index, line in enumerate(lines[name]))
+        unit = "million words/CPU-s"
+        row(f"{name}: sentences, Sentences vs. strings", rate(count, seconds[0]), speed[name], unit)
+        row(f"{name}: sentences, strings vs. strings", rate(count, seconds[1]), speed[name], unit)
+        row(f"{name}: words, step vs. BaseScore", rate(count, seconds[3]), rate(count / times, word_seconds), unit)
+        probing = {"test": PROBING_HELD_OUT, "train": PROBING_TRAINING}[name]
+        scaled = [probing * here / YARDSTICK for here in speed["test"]]
+        row(f"{name}: words, step vs. C++ probing (README, scaled)", rate(count, seconds[3]), scaled, unit)
+        print(f"{'  largest difference of a sentence, log10':<52} {worst:>9.1e}")
+
+    # memory
+    counts = np.diff(read_arpa(arpa).starts)[1:].tolist()
+    size, probing_size = ours.nbytes / 1e6, probing_bytes(counts) / 1e6
+    row("memory of the query model", [size], [probing_size], "MB (probing)", more_is_better=False)
+
+    # loading
+    with tempfile.TemporaryDirectory() as folder:
+        ours.save(folder, "lm")
+        plain = Path(folder) / "lm.arpa"
+        trie = estimate(encoded["train"], LmSettings(order=5))
+        write_arpa(plain, trie)
+        seconds = in_turn(
+            3,
+            lambda: NgramModel.read(plain),
+            lambda: kenlm.Model(str(plain)),
+            lambda: NgramModel.load(folder, "lm"),
+        )
+        row("reading ARPA, 781,386 n-grams", seconds[0], seconds[1], "CPU-s", more_is_better=False)
+        row("opening a saved model vs. reading ARPA", seconds[2], seconds[1], "CPU-s", more_is_better=False)
+
+        # estimation, from a text file to an ARPA file as lmplz does, and from ids to n-grams
+        tokens = len(encoded["train"].ids) / 1e6
+
+        def whole() -> None:
+            some = Sentences.encode([words(line) for line in read_lines(text / "train.en")])
+            write_arpa(plain, estimate(some, LmSettings(order=5)))
+
+        seconds = in_turn(5, whole, lambda: estimate(encoded["train"], LmSettings(order=5)))
+        lmplz = [tokens / LMPLZ_SECONDS * here / YARDSTICK for here in speed["test"]]
+        unit = "million tokens/CPU-s"
+        row("estimation, text → ARPA (lmplz, README, scaled)", rate(tokens, seconds[0]), lmplz, unit)
+        row("estimation, ids → n-grams", rate(tokens, seconds[1]), lmplz, unit)
+
+
+if __name__ == "__main__":
+    main()
