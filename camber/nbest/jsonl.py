@@ -4,7 +4,9 @@
      "parts": [{"source": [0, 1], "target": [0, 1], "features": [-2.0, 1]}, …], "alignment": "0-0 1-1"}
 
 The features of a part are in the order of the object's ``features``, which are their sums. Without ``parts`` a
-hypothesis is one part. ``score``, ``segmentation``, ``alignment`` and ``extra`` (outside scores by name) are optional.
+hypothesis is one part. ``score``, ``segmentation``, ``alignment``, ``tokens`` and ``extra`` (outside scores by name)
+are optional; so are ``source_text`` and ``target_text``, which stand with the first hypothesis of their sentence. A
+feature that some objects lack is 0 there (sparse); the first object names them all.
 """
 
 from __future__ import annotations
@@ -16,13 +18,21 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from camber.corpus.reading import write_whole
 from camber.errors import InputError
 from camber.nbest.nbest import NBest
-from camber.nbest.reading import SentenceBounds, numbered_lines
+from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
 
-_KEYS = {"sentence", "rank", "text", "score", "features", "parts", "segmentation", "alignment", "extra"}
+_COLUMNS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("score", (int, float)),
+    ("segmentation", (str,)),
+    ("alignment", (str,)),
+    ("tokens", (str,)),
+)
+_SIDES = ("source_text", "target_text")
+_KEYS = {"sentence", "rank", "text", "features", "parts", "extra", *(name for name, _ in _COLUMNS), *_SIDES}
 
 
 def write_jsonl(nbest: NBest, path: str | Path) -> None:
@@ -32,19 +42,31 @@ def write_jsonl(nbest: NBest, path: str | Path) -> None:
     owner = nbest.sentences().tolist()
     plain = nbest.source_spans is None and nbest.target_spans is None and nbest.parts == nbest.hypotheses
     plain = plain and bool((np.diff(nbest.part_offsets) == 1).all())
+    every, dense = np.arange(len(nbest.names)), np.array([name not in nbest.sparse for name in nbest.names], bool)
     dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
     with write_whole(path) as stream:
         for index, text in enumerate(nbest.texts):
             item: dict[str, Any] = {"sentence": owner[index], "rank": index - starts[owner[index]], "text": text}
             if nbest.scores is not None:
                 item["score"] = _number(float(nbest.scores[index]))
-            item["features"] = dict(zip(nbest.names, map(_number, sums[index].tolist()), strict=True))
+            listed = every
+            if nbest.sparse and index:  # all but sparse features that are 0 in all parts
+                there = nbest.features[slice(*nbest.part_offsets[index : index + 2].tolist())].any(0)
+                listed = np.flatnonzero(there | dense)
+            values = map(_number, sums[index, listed].tolist())
+            item["features"] = dict(zip((nbest.names[column] for column in listed.tolist()), values, strict=True))
             if not plain:
-                item["parts"] = _parts(nbest, index)
+                item["parts"] = _parts(nbest, index, listed)
             if nbest.segmentations is not None:
                 item["segmentation"] = nbest.segmentations[index]
             if nbest.alignments is not None:
                 item["alignment"] = nbest.alignments[index]
+            if nbest.tokens is not None:
+                item["tokens"] = nbest.tokens[index]
+            if item["rank"] == 0:
+                for key, side in zip(_SIDES, (nbest.sources, nbest.targets), strict=True):
+                    if side is not None:
+                        item[key] = side[owner[index]]
             if nbest.extra:
                 item["extra"] = {name: _number(float(values[index])) for name, values in nbest.extra.items()}
             stream.write(dumps(item) + "\n")
@@ -57,7 +79,7 @@ def _number(value: float) -> float | int:
     return int(value)
 
 
-def _parts(nbest: NBest, index: int) -> list[dict[str, Any]]:
+def _parts(nbest: NBest, index: int, listed: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
     found = []
     for part in range(*nbest.part_offsets[index : index + 2].tolist()):
         item: dict[str, Any] = {}
@@ -65,17 +87,17 @@ def _parts(nbest: NBest, index: int) -> list[dict[str, Any]]:
             item["source"] = nbest.source_spans[part].tolist()
         if nbest.target_spans is not None:
             item["target"] = nbest.target_spans[part].tolist()
-        item["features"] = list(map(_number, nbest.features[part].tolist()))
+        item["features"] = list(map(_number, nbest.features[part, listed].tolist()))
         found.append(item)
     return found
 
 
-def read_jsonl(path: str | Path, sentences: int | None = None) -> NBest:
+def read_jsonl(path: str | Path, sentences: int | None = None, at_least: int = 1) -> NBest:
     """Read a list in JSON Lines; an error names its line."""
     reader = _Reader(path)
     for number, line in numbered_lines(path):
         reader.add(line, number)
-    return reader.finished(sentences)
+    return reader.finished(sentences, at_least)
 
 
 def _is_unicode(text: str) -> bool:
@@ -97,13 +119,9 @@ class _Reader:
         self.parts = array("q", [0])
         # objects with the same features in the same order → the parts' numbers in the list, and their values
         self.tables: dict[tuple[str, ...], tuple[array[int], array[float]]] = {}
-        self.columns: dict[str, list[Any]] = {
-            "score": [],
-            "segmentation": [],
-            "alignment": [],
-            "source": [],
-            "target": [],
-        }
+        self.hypotheses: dict[tuple[str, ...], int] = {}  # how many there are of each kind
+        self.columns: dict[str, list[Any]] = {name: [] for name, _ in _COLUMNS} | {"source": [], "target": []}
+        self.sides: dict[str, dict[int, str]] = {name: {} for name in _SIDES}
         self.extra: dict[str, list[float]] = {}
         self.decode = json.JSONDecoder(parse_constant=self._constant).decode
 
@@ -144,6 +162,7 @@ class _Reader:
         names = tuple(features)
         sums = self._numbers(list(features.values()), len(names))
         rows, values = self.tables.setdefault(names, (array("q"), array("d")))
+        self.hypotheses[names] = self.hypotheses.get(names, 0) + 1
         if parts is None:
             parts = [{"features": sums}]
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
@@ -181,7 +200,12 @@ class _Reader:
         return span
 
     def _add_columns(self, item: dict[str, Any]) -> None:
-        for name, kinds in (("score", (int, float)), ("segmentation", (str,)), ("alignment", (str,))):
+        for name in _SIDES:
+            if name in item:
+                if not isinstance(item[name], str) or not _is_unicode(item[name]):
+                    self.fail(f"{name} is {item[name]!r}, expected a string of Unicode characters")
+                self.sides[name][item["sentence"]] = item[name]
+        for name, kinds in _COLUMNS:
             if name in item:
                 if type(item[name]) not in kinds or (name == "score" and not math.isfinite(item[name])):
                     self.fail(f"{name} is {item[name]!r}, expected a {kinds[-1].__name__}")
@@ -194,23 +218,35 @@ class _Reader:
         for name, value in zip(extra, self._numbers(list(extra.values()), len(extra)), strict=True):
             self.extra.setdefault(name, []).append(value)
 
-    def finished(self, sentences: int | None) -> NBest:
-        names = list(dict.fromkeys(name for known in self.tables for name in known))
+    def finished(self, sentences: int | None, at_least: int) -> NBest:
+        there: dict[str, int] = {}
+        for known, count in self.hypotheses.items():
+            for name in known:
+                there[name] = there.get(name, 0) + count
+        names = [name for name, count in there.items() if count >= at_least]
         place = {name: column for column, name in enumerate(names)}
         parts = self.parts[-1]
+        check_table(parts, len(names), self.path)
         features = np.zeros((parts, len(names)))
         for known, (rows, values) in self.tables.items():
             block = np.frombuffer(values, np.float64).reshape(len(rows), len(known))
-            features[np.frombuffer(rows, np.int64)[:, None], [place[name] for name in known]] = block
+            kept = [column for column, name in enumerate(known) if name in place]
+            where = [place[known[column]] for column in kept]
+            features[np.frombuffer(rows, np.int64)[:, None], where] = block[:, kept]
         for side in ("source", "target"):
             if len(self.columns[side]) not in (0, parts):
                 self.fail(f"{side} spans are given for some parts only", "give them for all or for none")
         spans = {
             side: np.array(found, np.int64) if (found := self.columns[side]) else None for side in ("source", "target")
         }
+        offsets = self.bounds.finished(sentences)
+        sources, targets = (
+            [found.get(sentence, "") for sentence in range(len(offsets) - 1)] if found else None
+            for found in self.sides.values()
+        )
         return NBest(
             tuple(names),
-            self.bounds.finished(sentences),
+            offsets,
             np.array(self.parts, np.int64),
             features,
             self.texts,
@@ -220,4 +256,8 @@ class _Reader:
             self.columns["segmentation"] or None,
             self.columns["alignment"] or None,
             {name: np.array(values, np.float64) for name, values in self.extra.items()},
+            frozenset(name for name in names if there[name] < len(self.texts)),
+            self.columns["tokens"] or None,
+            sources,
+            targets,
         )

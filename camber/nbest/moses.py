@@ -1,10 +1,13 @@
 """The n-best format of Moses, which Marian, Joshua and cdec write with small differences.
 
+Moses and Marian write labels and values apart, Joshua and cdec write ``name=value``; both are read here.
+
     0 ||| a house ||| LM0= -4.1 TranslationModel0= -1.2 -0.5 ||| -3.3 ||| 0=0-1 ||| 0-0 0-1
 
 Sentence, text, features, score, segmentation, word alignment; the last two are optional, and so is the score. A label
 with several values names the features ``TranslationModel0.0``, ``TranslationModel0.1``; one with a single value is the
-name itself (so is ``name=value``, Joshua's way). A feature that some hypotheses lack is 0 there.
+name itself (so is ``name=value``, Joshua's way). A feature that some hypotheses lack is 0 there and called *sparse*;
+it is written where it is not 0, and in the first line, which so holds all names in their order.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ import numpy.typing as npt
 from camber.corpus.reading import write_whole
 from camber.errors import CamberError, InputError
 from camber.nbest.nbest import NBest
-from camber.nbest.reading import SentenceBounds, numbered_lines
+from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
+from camber.nbest.reading import number as number_of
 
 _BARS = re.compile(r"(?:^|\s)\|\|\|(?=\s|$)")
 _ALIGNMENT = re.compile(r"[0-9.,\s-]*")  # hard (0-0 1-2) or soft (0.9,0.1 0.2,0.8)
@@ -35,8 +39,10 @@ class _Layout:
     """Where the labels and the values stand in the feature fields of lines that look alike."""
 
     def __init__(self, tokens: list[str], names: tuple[str, ...], labels: list[int]) -> None:
-        values = [index for index in range(len(tokens)) if index not in set(labels)]
+        known = set(labels)
+        values = [index for index in range(len(tokens)) if index not in known]
         self.names = names
+        self.kept = False
         self.length = len(tokens)
         self.labels: Callable[[list[str]], Any] = itemgetter(*labels) if labels else lambda tokens: None
         self.values: Callable[[list[str]], Any] = (
@@ -50,15 +56,19 @@ class _Layout:
         return len(tokens) == self.length and self.labels(tokens) == self.expected
 
 
+_MOST_LAYOUTS = 256  # more are lines with sparse features, each of which has its own
+
+
 class _Features:
-    """Collect the feature fields of all lines; lines of the same layout go the quick way."""
+    """Collect the feature fields of all lines; lines of the same layout go the quick way, sparse ones as triplets."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
         self.layouts: dict[tuple[Any, ...], _Layout] = {}
         self.last: _Layout | None = None
         self.groups: dict[str, tuple[int, int]] = {}  # label → number of values, first line
-        self.names: dict[str, None] = {}
+        self.names: dict[str, int] = {}  # name → column
+        self.sparse_rows, self.sparse_columns, self.sparse_values = array("q"), array("q"), array("d")
 
     def add(self, field: str, row: int, number: int) -> None:
         tokens = field.split()
@@ -67,7 +77,9 @@ class _Features:
             if any("=" in token[:-1] for token in tokens):  # name=value
                 tokens = [piece for token in tokens for piece in _apart(token)]
             if layout is None or not layout.fits(tokens):
-                self.last = layout = self._layout(tokens, number)
+                layout = self._layout(tokens, number)
+                if len(self.layouts) < _MOST_LAYOUTS:
+                    self.last = layout
         try:
             numbers = list(map(float, layout.values(tokens)))
         except ValueError:
@@ -77,15 +89,24 @@ class _Features:
             for name, value in zip(layout.names, numbers, strict=True):
                 if not math.isfinite(value):
                     raise InputError(f"feature {name} is {value}; expected a finite number", self.path, number)
-        layout.rows.append(row)
-        layout.numbers.extend(numbers)
+        if layout.kept:
+            layout.rows.append(row)
+            layout.numbers.extend(numbers)
+        else:
+            self.sparse_rows.extend([row] * len(numbers))
+            self.sparse_columns.extend([self.names[name] for name in layout.names])
+            self.sparse_values.extend(numbers)
 
     def _layout(self, tokens: list[str], number: int) -> _Layout:
         labels = [index for index, token in enumerate(tokens) if token.endswith("=")]
         key = (len(tokens), *((index, tokens[index]) for index in labels))
-        if key not in self.layouts:
-            self.layouts[key] = _Layout(tokens, self._names(tokens, labels, number), labels)
-        return self.layouts[key]
+        layout = self.layouts.get(key)
+        if layout is None:
+            layout = _Layout(tokens, self._names(tokens, labels, number), labels)
+            if len(self.layouts) < _MOST_LAYOUTS:
+                self.layouts[key] = layout
+                layout.kept = True
+        return layout
 
     def _names(self, tokens: list[str], labels: list[int], number: int) -> tuple[str, ...]:
         if tokens and (not labels or labels[0] != 0):
@@ -105,17 +126,33 @@ class _Features:
             names += [label] if size == 1 else [f"{label}.{index}" for index in range(size)]
         if len(set(names)) < len(names):
             raise InputError("two features of the same name", self.path, number)
-        self.names.update(dict.fromkeys(names))
+        for name in names:
+            self.names.setdefault(name, len(self.names))
         return tuple(names)
 
-    def table(self, rows: int) -> npt.NDArray[np.float64]:
-        columns = {name: column for column, name in enumerate(self.names)}
-        found = np.zeros((rows, len(columns)))
-        for layout in self.layouts.values():
+    def table(self, rows: int, at_least: int) -> tuple[list[str], npt.NDArray[np.float64], list[str]]:
+        """Return the names that at least so many lines have, float64[rows, names], and which names are sparse."""
+        columns = np.frombuffer(self.sparse_columns, np.int64)
+        there = np.bincount(columns, minlength=len(self.names))
+        layouts = [
+            (layout, np.array([self.names[name] for name in layout.names], np.int64))
+            for layout in self.layouts.values()
+        ]
+        for layout, where in layouts:
+            there[where] += len(layout.rows)
+        place = np.where(there >= at_least, np.cumsum(there >= at_least) - 1, -1)
+        names = [name for name, column in self.names.items() if place[column] >= 0]
+        check_table(rows, len(names), self.path)
+        found = np.zeros((rows, len(names)))
+        for layout, where in layouts:
             numbers = np.frombuffer(layout.numbers, np.float64).reshape(len(layout.rows), len(layout.names))
-            where = [columns[name] for name in layout.names]
-            found[np.frombuffer(layout.rows, np.int64)[:, None], where] = numbers
-        return found
+            kept = place[where] >= 0
+            numbers = numbers if kept.all() else numbers[:, kept]
+            found[np.frombuffer(layout.rows, np.int64)[:, None], place[where][kept]] = numbers
+        kept = place[columns] >= 0
+        triplets = np.frombuffer(self.sparse_rows, np.int64)[kept], place[columns[kept]]
+        found[triplets] = np.frombuffer(self.sparse_values, np.float64)[kept]
+        return names, found, [name for name in names if there[self.names[name]] < rows]
 
 
 def _apart(token: str) -> list[str]:
@@ -131,8 +168,8 @@ def _is_number(token: str) -> bool:
     return True
 
 
-def read_moses(path: str | Path, sentences: int | None = None) -> NBest:
-    """Read a list in Moses' format, one part per hypothesis; an error names its line."""
+def read_moses(path: str | Path, sentences: int | None = None, at_least: int = 1) -> NBest:
+    """Read a list in Moses' or Joshua's format, one part per hypothesis; an error names its line."""
     bounds, features = SentenceBounds(path), _Features(path)
     texts: list[str] = []
     scores, scored_line, plain_line = array("d"), 0, 0
@@ -151,7 +188,7 @@ def read_moses(path: str | Path, sentences: int | None = None) -> NBest:
         texts.append(fields[1].strip(" \t"))
         features.add(fields[2], row, number)
         if len(fields) > 3:
-            scores.append(_score(fields[3], path, number))
+            scores.append(number_of(fields[3], "score", path, number, _BAR_ADVICE))
             scored_line = scored_line or number
         else:
             plain_line = plain_line or number
@@ -161,14 +198,16 @@ def read_moses(path: str | Path, sentences: int | None = None) -> NBest:
             segmentations[row] = fields[4].strip()
         if len(fields) == 6 or (len(fields) == 5 and "=" not in fields[4]):
             alignments[row] = fields[-1].strip()
+    names, table, sparse = features.table(len(texts), at_least)
     return NBest.of_hypotheses(
-        tuple(features.names),
+        names,
         bounds.finished(sentences),
         texts,
-        features.table(len(texts)),
+        table,
         np.frombuffer(scores, np.float64) if scored_line else None,
         segmentations=[segmentations.get(row, "") for row in range(len(texts))] if segmentations else None,
         alignments=[alignments.get(row, "") for row in range(len(texts))] if alignments else None,
+        sparse=frozenset(sparse),
     )
 
 
@@ -177,16 +216,6 @@ def _sentence(field: str, path: str | Path, number: int) -> int:
     if not (field.isascii() and field.isdecimal()):
         raise InputError(f"{field!r} is not a sentence number", path, number, remedy="lines begin with '0 ||| '")
     return int(field)
-
-
-def _score(field: str, path: str | Path, number: int) -> float:
-    try:
-        score = float(field)
-    except ValueError:
-        raise InputError(f"score {field.strip()!r} is not a number", path, number, remedy=_BAR_ADVICE) from None
-    if not math.isfinite(score):
-        raise InputError(f"score {score}; expected a finite number", path, number)
-    return score
 
 
 def shortest(value: float) -> str:
@@ -223,12 +252,31 @@ def natural_groups(names: Sequence[str]) -> dict[str, list[str]]:
 def write_moses(nbest: NBest, path: str | Path, groups: Mapping[str, Sequence[str]] | None = None) -> None:
     """Write a list in Moses' format; `groups` says which features follow which label."""
     groups = natural_groups(nbest.names) if groups is None else groups
-    template, order = _template(groups, nbest.names)
+    _check_groups(groups, nbest.names)
+    _write(nbest, path, [(f"{label}=" + " %s" * len(group), group) for label, group in groups.items() if group])
+
+
+def write_joshua(nbest: NBest, path: str | Path) -> None:
+    """Write a list as Joshua and cdec do: ``name=value``."""
+    _check_groups({name: [name] for name in nbest.names}, nbest.names)
+    _write(nbest, path, [(f"{name}=%s", [name]) for name in nbest.names])
+
+
+def _write(nbest: NBest, path: str | Path, pieces: list[tuple[str, Sequence[str]]]) -> None:
+    """Write the lines; `pieces` are templates such as ``TM0= %s %s`` with the features that fill them."""
     segmented = nbest.segmentations is not None or (nbest.source_spans is not None and nbest.target_spans is not None)
     tail = segmented or nbest.alignments is not None
     if tail and nbest.scores is None:
         raise CamberError("a list with alignments but without scores cannot be written in Moses' format; use jsonl")
-    rows = nbest.hypothesis_features()[:, order]
+    columns = {name: index for index, name in enumerate(nbest.names)}
+    templates = [(template.replace("%", "%%").replace("%%s", "%s"), group) for template, group in pieces]
+    dense = [(t, g) for t, g in templates if not nbest.sparse.issuperset(g)]
+    optional = [(t, [columns[name] for name in g]) for t, g in templates if nbest.sparse.issuperset(g)]
+    group_of = {column: group for group, (_, where) in enumerate(optional) for column in where}
+    full, always = (" ".join(t for t, _ in some) for some in (templates, dense))
+    all_columns, dense_columns = ([columns[name] for _, g in some for name in g] for some in (templates, dense))
+    sums = nbest.hypothesis_features()
+    rows = sums[:, dense_columns]
     owner = nbest.sentences().tolist()
     with write_whole(path) as stream:
         for index, text in enumerate(nbest.texts):
@@ -236,7 +284,16 @@ def write_moses(nbest: NBest, path: str | Path, groups: Mapping[str, Sequence[st
                 raise CamberError(
                     f"{text!r} cannot be written in Moses' format (it has '|||' or a line end); use jsonl"
                 )
-            line = f"{owner[index]} ||| {text} ||| " + template % tuple(map(shortest, rows[index].tolist()))
+            if index == 0 and optional:  # the first line holds all names, so that their order comes back
+                features = full % tuple(map(shortest, sums[0, all_columns].tolist()))
+            else:
+                features = always % tuple(map(shortest, rows[index].tolist()))
+                if optional:
+                    there = {group_of[c] for c in np.flatnonzero(sums[index]).tolist() if c in group_of}
+                    for template, where in (optional[group] for group in sorted(there)):
+                        features += " " + template % tuple(map(shortest, sums[index, where].tolist()))
+                    features = features.lstrip()
+            line = f"{owner[index]} ||| {text} ||| {features}"
             if nbest.scores is not None:
                 line += f" ||| {shortest(float(nbest.scores[index]))}"
             if tail:
@@ -245,8 +302,7 @@ def write_moses(nbest: NBest, path: str | Path, groups: Mapping[str, Sequence[st
             stream.write(line + "\n")
 
 
-def _template(groups: Mapping[str, Sequence[str]], names: Sequence[str]) -> tuple[str, list[int]]:
-    """Return ``LM0= %s TM0= %s %s`` and the column of every %s."""
+def _check_groups(groups: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
     listed = [name for group in groups.values() for name in group]
     if sorted(listed) != sorted(names):
         wrong = sorted(set(listed) ^ set(names)) or sorted({name for name in listed if listed.count(name) > 1})
@@ -254,6 +310,3 @@ def _template(groups: Mapping[str, Sequence[str]], names: Sequence[str]) -> tupl
     for label in groups:
         if label.split() != [label] or label == "|||":
             raise CamberError(f"{label!r} cannot be a label in Moses' format; use jsonl")
-    columns = {name: index for index, name in enumerate(names)}
-    pieces = [f"{label.replace('%', '%%')}=" + " %s" * len(group) for label, group in groups.items() if group]
-    return " ".join(pieces), [columns[name] for name in listed]

@@ -3,7 +3,7 @@
 A part is one rule used once, with its local features in context; the features of a hypothesis are the sum over its
 parts. Lists of other engines have one part per hypothesis.
 
-    nbest = NBest.read("dev.nbest.gz")                       # Moses, Marian, or JSON Lines
+    nbest = NBest.read("dev.nbest.gz")                       # Moses/Marian, Joshua/cdec, fairseq, JSON Lines, TSV
     nbest.hypothesis_features()                              # [hypotheses, features]
     nbest.statistics(metric, [references])                   # [hypotheses, columns of the metric]
 """
@@ -19,11 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.errors import CamberError, SettingsError
+from camber.progress import log
 
 if TYPE_CHECKING:
     from camber.metrics.metric import Metric, References
 
-FORMATS = ("auto", "moses", "jsonl")
+FORMATS = ("auto", "moses", "marian", "joshua", "cdec", "fairseq", "jsonl", "tsv")
+#: How a file's name tells the format to write
+ENDINGS = {".jsonl": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".joshua": "joshua", ".cdec": "joshua"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class NBest:
     segmentations: list[str] | None = None  # [hypotheses]: as text (0-1=0-1 2=2), where parts have no spans
     alignments: list[str] | None = None  # [hypotheses]: words, 0-0 1-2
     extra: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)  # name → [hypotheses]: outside scores
+    sparse: frozenset[str] = frozenset()  # names that files leave out where the feature is 0
+    tokens: list[str] | None = None  # [hypotheses]: as the engine cuts words, where `texts` are whole words again
+    sources: list[str] | None = None  # [sentences]
+    targets: list[str] | None = None  # [sentences]: references that came with the list
 
     def __post_init__(self) -> None:
         def put(name: str, kind: type) -> None:
@@ -61,6 +68,7 @@ class NBest:
         for name in ("features", "scores"):
             put(name, np.float64)
         object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "sparse", frozenset(self.sparse) & set(self.names))
         object.__setattr__(self, "extra", {key: np.asarray(v, np.float64) for key, v in self.extra.items()})
         self._check_shapes()
         self._check_values()
@@ -81,6 +89,9 @@ class NBest:
             (None if self.target_spans is None else self.target_spans.shape, (parts, 2), "target_spans"),
             (None if self.segmentations is None else (len(self.segmentations),), (hypotheses,), "segmentations"),
             (None if self.alignments is None else (len(self.alignments),), (hypotheses,), "alignments"),
+            (None if self.tokens is None else (len(self.tokens),), (hypotheses,), "tokens"),
+            (None if self.sources is None else (len(self.sources),), (len(self),), "sources"),
+            (None if self.targets is None else (len(self.targets),), (len(self),), "targets"),
             *((values.shape, (hypotheses,), f"extra {name}") for name, values in self.extra.items()),
         ):
             if shape is not None and shape != expected:
@@ -170,8 +181,19 @@ class NBest:
         return [self.texts[index] if index >= 0 else "" for index in self.best(scores).tolist()]
 
     def statistics(self, metric: Metric, references: References) -> npt.NDArray[Any]:
-        """Return a metric's statistics of every hypothesis, [hypotheses, columns]."""
+        """Return a metric's statistics of every hypothesis, [hypotheses, columns]; an outside score's are `extra`."""
+        from camber.metrics.outside import Outside
+
+        if isinstance(metric, Outside) and metric.values is None:
+            return metric.rows(self.extra_scores(metric.column))
         return metric.statistics(self.texts, references, self.sentences())
+
+    def extra_scores(self, name: str) -> npt.NDArray[np.float64]:
+        """Return the outside scores `name`, float64[hypotheses]; a name that the list lacks is an error."""
+        if name not in self.extra:
+            known = ", ".join(self.extra) or "none"
+            raise CamberError(f"the list has no outside scores named {name!r}; it has: {known}")
+        return self.extra[name]
 
     def with_feature(self, name: str, values: npt.ArrayLike) -> NBest:
         """Return the same list with one more feature, given per part or per hypothesis.
@@ -192,6 +214,55 @@ class NBest:
             )
         return replace(self, names=(*self.names, name), features=np.column_stack([self.features, column]))
 
+    def with_extra(self, name: str, values: npt.ArrayLike) -> NBest:
+        """Return the same list with outside scores (COMET, a person's) of every hypothesis, which no weight touches.
+
+        >>> NBest.of_hypotheses((), [0, 1], ["a"], [[]]).with_extra("comet", [0.8]).extra["comet"].tolist()
+        [0.8]
+        """
+        column = np.asarray(values, np.float64)
+        if column.shape != (self.hypotheses,):
+            raise CamberError(f"{column.size:,} outside scores {name} for {self.hypotheses:,} hypotheses")
+        return replace(self, extra=self.extra | {name: column})
+
+    def of_sentences(self, chosen: Sequence[int] | npt.NDArray[np.int64]) -> NBest:
+        """Return the list of some sentences only, in the given order."""
+        return self.of_rows([np.arange(*self.sentence_offsets[s : s + 2]) for s in chosen], list(chosen))
+
+    def of_rows(self, groups: Sequence[npt.NDArray[np.int64]], sentences: Sequence[int] | None = None) -> NBest:
+        """Return a list with the hypotheses `groups[s]` (row numbers, in order) as those of its sentence `s`.
+
+        `sentences` are the sentences they belong to, by default all in order: it takes their sources and targets along.
+        """
+        rows = np.concatenate([np.asarray(group, np.int64) for group in groups] or [np.empty(0, np.int64)])
+        owners = list(range(len(self))) if sentences is None else [int(sentence) for sentence in sentences]
+        if len(owners) != len(groups):
+            raise ValueError(f"{len(groups)} groups of rows for {len(owners)} sentences")
+        counts = np.diff(self.part_offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        parts = np.repeat(self.part_offsets[:-1][rows] - offsets[:-1], counts) + np.arange(offsets[-1])
+
+        def picked(column: list[str] | None, where: list[int]) -> list[str] | None:
+            return None if column is None else [column[index] for index in where]
+
+        listed = rows.tolist()
+        return replace(
+            self,
+            sentence_offsets=np.concatenate([[0], np.cumsum([len(group) for group in groups], dtype=np.int64)]),
+            part_offsets=offsets,
+            features=self.features[parts],
+            texts=[self.texts[row] for row in listed],
+            scores=None if self.scores is None else self.scores[rows],
+            source_spans=None if self.source_spans is None else self.source_spans[parts],
+            target_spans=None if self.target_spans is None else self.target_spans[parts],
+            segmentations=picked(self.segmentations, listed),
+            alignments=picked(self.alignments, listed),
+            extra={name: values[rows] for name, values in self.extra.items()},
+            tokens=picked(self.tokens, listed),
+            sources=picked(self.sources, owners),
+            targets=picked(self.targets, owners),
+        )
+
     def segmentation(self, hypothesis: int) -> str:
         """Return which source words became which target words, Moses style: ``0-1=0 2=1-2``."""
         if self.segmentations is not None:
@@ -203,35 +274,47 @@ class NBest:
         return " ".join(f"{_inclusive(*source)}={_inclusive(*target)}" for source, target in pairs)
 
     @classmethod
-    def read(cls, path: str | Path, format: str = "auto", sentences: int | None = None) -> NBest:
-        """Read a Moses/Marian or JSON Lines list, plain or gzip; `auto` tells them apart by the first character.
+    def read(cls, path: str | Path, format: str = "auto", sentences: int | None = None, at_least: int = 1) -> NBest:
+        """Read a list, plain or gzip; `auto` tells the formats apart by content.
 
         With `sentences` there are exactly so many (the references', say): missing ones at the end have no hypothesis.
+        Features are held in a full table of at most 2 GB (250 million numbers; more is an error): `at_least` leaves
+        out those that fewer hypotheses have.
         """
+        from camber.nbest.fairseq import read_fairseq
         from camber.nbest.jsonl import read_jsonl
         from camber.nbest.moses import read_moses
-        from camber.nbest.reading import first_character
+        from camber.nbest.reading import detected_format
+        from camber.nbest.tsv import read_tsv
 
-        _check_format(format)
-        if format == "auto":
-            format = "jsonl" if first_character(path) == "{" else "moses"
-        return (read_jsonl if format == "jsonl" else read_moses)(path, sentences)
+        kind = _plain_format(format)
+        if kind == "auto":
+            kind = detected_format(path)
+        if kind == "fairseq":
+            return read_fairseq(path, sentences)
+        readers = {"moses": read_moses, "joshua": read_moses, "jsonl": read_jsonl, "tsv": read_tsv}
+        return readers[kind](path, sentences, at_least)
 
     def write(self, path: str | Path, format: str = "auto", groups: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Write the list (gzip if `path` ends in .gz); `auto`: JSON Lines for ``.jsonl`` and ``.json``, else Moses.
+        """Write the list (gzip if `path` ends in .gz); `auto`: by the name's ending, Moses' format without any.
 
-        `groups` is for Moses' format: label → names of the features that follow it.
+        JSON Lines hold everything; the other formats what their own engines know (Moses' and Joshua's: the features of
+        hypotheses rather than parts). `groups` is for Moses' format: label → names of the features that follow it.
         """
+        from camber.nbest.fairseq import write_fairseq
         from camber.nbest.jsonl import write_jsonl
-        from camber.nbest.moses import write_moses
+        from camber.nbest.moses import write_joshua, write_moses
+        from camber.nbest.tsv import write_tsv
 
-        _check_format(format)
-        if format == "auto":
-            format = "jsonl" if Path(str(path).removesuffix(".gz")).suffix in (".jsonl", ".json") else "moses"
-        if format == "jsonl":
-            write_jsonl(self, path)
-        else:
+        kind = _plain_format(format)
+        if kind == "auto":
+            kind = ENDINGS.get(Path(str(path).removesuffix(".gz")).suffix, "moses")
+        if self.extra and kind not in ("jsonl", "tsv"):
+            log.warning("%s: outside scores (%s) have no place in this format; use jsonl", path, ", ".join(self.extra))
+        if kind == "moses":
             write_moses(self, path, groups)
+        else:
+            {"joshua": write_joshua, "fairseq": write_fairseq, "jsonl": write_jsonl, "tsv": write_tsv}[kind](self, path)
 
 
 def _inclusive(start: int, end: int) -> str:
@@ -243,6 +326,7 @@ def _inclusive(start: int, end: int) -> str:
     return str(start) if end == start + 1 else f"{start}-{end - 1}"
 
 
-def _check_format(format: str) -> None:
+def _plain_format(format: str) -> str:
     if format not in FORMATS:
         raise SettingsError(f"unknown n-best format {format!r}; known: {', '.join(FORMATS)}")
+    return {"marian": "moses", "cdec": "joshua"}.get(format, format)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import math
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +16,11 @@ import numpy.typing as npt
 
 from camber.errors import InputError
 
-_MOST_SENTENCES = 100_000_000  # a larger number is a damaged line rather than a sentence
+#: Cells of the feature table: 2 GB
+MOST_CELLS = 250_000_000
+FAIRSEQ_LINE = re.compile(r"([STHDPA])-(\d+)\t")
+_LOGGED = 1000  # lines of other programs' messages before the list
+MOST_SENTENCES = 100_000_000  # a larger number is a damaged line rather than a sentence
 
 
 @contextmanager
@@ -56,9 +62,47 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         raise InputError("the file is empty", path, remedy="give an n-best list")
 
 
-def first_character(path: str | Path) -> str:
-    """Return the first character of a list that is not white space."""
-    return next(numbered_lines(path))[1].lstrip()[0]
+def detected_format(path: str | Path) -> str:
+    """Tell the format of a list by its first lines: moses (Joshua's too), fairseq, jsonl or tsv."""
+    for number, line in numbered_lines(path):
+        if line.lstrip().startswith("{"):
+            return "jsonl"
+        if "|||" in line:
+            return "moses"
+        if FAIRSEQ_LINE.match(line):
+            return "fairseq"
+        if number == 1 and {"sentence", "text"} <= set(line.split("\t")):
+            return "tsv"
+        if number > _LOGGED:  # fairseq's output may begin with messages
+            break
+    raise InputError(
+        "the format of this list is not known",
+        path,
+        1,
+        remedy="name it: moses (Marian's too), joshua (cdec's too), fairseq, jsonl or tsv",
+    )
+
+
+def check_table(rows: int, names: int, path: str | Path) -> None:
+    """Refuse a table of features that would not fit: lists with many rare features need a choice."""
+    if rows * names > MOST_CELLS:
+        raise InputError(
+            f"{names:,} features × {rows:,} hypotheses would take {rows * names * 8 / 1e9:,.0f} GB; "
+            f"the most is {MOST_CELLS * 8 / 1e9:.0f} GB",
+            path,
+            remedy="leave out rare features: at_least=10 (--at-least 10) keeps those that 10 hypotheses have",
+        )
+
+
+def number(text: str, what: str, path: str | Path, line: int, remedy: str = "") -> float:
+    """Return a finite number, or raise an error that names what it should have been."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{what} {text.strip()!r} is not a number", path, line, remedy=remedy) from None
+    if not math.isfinite(value):
+        raise InputError(f"{what} is {value}; expected a finite number", path, line)
+    return value
 
 
 class SentenceBounds:
@@ -80,7 +124,7 @@ class SentenceBounds:
                     number,
                     remedy="keep the hypotheses of a sentence together, sentences in rising order",
                 )
-            if sentence > _MOST_SENTENCES:
+            if sentence > MOST_SENTENCES:
                 raise InputError(f"sentence number {sentence} is too large", self.path, number)
             self.offsets.extend([self.count] * (sentence - self.last))  # sentences left out have none
             self.last = sentence

@@ -25,6 +25,7 @@ def same(one: NBest, two: NBest) -> None:
     assert one.texts == two.texts
     assert one.segmentations == two.segmentations
     assert one.alignments == two.alignments
+    assert (one.tokens, one.sources, one.targets) == (two.tokens, two.sources, two.targets)
     assert one.extra.keys() == two.extra.keys()
     for name in ("sentence_offsets", "part_offsets", "features", "scores", "source_spans", "target_spans"):
         a, b = getattr(one, name), getattr(two, name)
@@ -181,7 +182,7 @@ def test_natural_groups_undo_the_readers_names():
         ("0 ||| a ||| 1 lm= 2\n", r":1: value '1' without a name"),
         ("0 ||| a ||| lm= 2 lm= 3\n", r":1: feature 'lm' occurs twice"),
         ("0 ||| a ||| = 2\n", r":1: feature '' occurs twice or has no name"),
-        ("0 ||| a ||| x= 1 ||| nan\n", r":1: score nan"),
+        ("0 ||| a ||| x= 1 ||| nan\n", r":1: score is nan"),
         ("0 ||| a ||| x= 1 ||| high\n", r":1: score 'high' is not a number"),
         ("0 ||| a ||| x= 1 ||| 2\n0 ||| b ||| x= 1\n", r":2: line 1 has a score, line 2 has none"),
         ("0 ||| a ||| x.1= 1 x= 2 3\n", r":1: two features of the same name"),
@@ -249,8 +250,11 @@ def test_bad_files_are_told(tmp_path):
         NBest.read(tmp_path / "cut.gz")
     with pytest.raises(InputError, match="cannot be read"):
         NBest.read(tmp_path)
-    with pytest.raises(SettingsError, match="known: auto, moses, jsonl"):
-        NBest.read(tmp_path / "latin", "fairseq")
+    with pytest.raises(SettingsError, match="known: auto, moses, marian, joshua, cdec, fairseq, jsonl, tsv"):
+        NBest.read(tmp_path / "latin", "xml")
+    (tmp_path / "prose").write_text("just text\n")
+    with pytest.raises(InputError, match="prose:1: the format of this list is not known; name it: moses"):
+        NBest.read(tmp_path / "prose")
 
 
 def test_byte_order_marks_crlf_and_line_separators_do_no_harm(tmp_path):
@@ -275,8 +279,9 @@ def test_byte_order_marks_crlf_and_line_separators_do_no_harm(tmp_path):
 def test_lists_of_real_engines_are_read_and_written_back(tmp_path, name, sentences, hypotheses, features):
     nbest = NBest.read(SHARED / name)
     assert (len(nbest), nbest.hypotheses, len(nbest.names)) == (sentences, hypotheses, features)
-    nbest.write(tmp_path / "list")
-    same(NBest.read(tmp_path / "list"), nbest)
+    for ending in ("", ".joshua", ".jsonl", ".tsv")[: 4 if hypotheses < 20_000 else 1]:
+        nbest.write(tmp_path / f"list{ending}")
+        same(NBest.read(tmp_path / f"list{ending}"), nbest)
 
 
 @needs_shared

@@ -1,0 +1,159 @@
+"""What ``fairseq-generate`` and ``fairseq-interactive`` print, as an n-best list.
+
+    S-3     ein Haus                the source            T-3     a house     the reference, if there is one
+    H-3     -0.31   a hou@@ se      score and tokens      D-3     -0.31   a house     the same, detokenised
+    P-3     -0.2 -0.1 -0.5 -0.4     log probability of every token, the end's last
+    A-3     0-0 1-1 1-2             word alignment
+
+Sentences come in any order, lines of other kinds are messages and are skipped. The text of a hypothesis is that of its
+D line, or of the H line where there is none. Every token is a part with one feature, ``P``: its log probability.
+"""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from camber.corpus.reading import write_whole
+from camber.errors import CamberError, InputError
+from camber.nbest.moses import shortest
+from camber.nbest.nbest import NBest
+from camber.nbest.reading import FAIRSEQ_LINE, MOST_SENTENCES, number, numbered_lines
+
+FEATURE = "P"
+
+
+class _Reader:
+    """Collect lines by sentence; D, P and A belong to the last H of their sentence."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path, self.line = path, 0
+        self.owners, self.scores = array("q"), array("d")
+        self.columns: dict[str, list[str | None]] = {"H": [], "D": [], "A": []}
+        self.values: list[array[float] | None] = []
+        self.last: dict[int, int] = {}  # sentence → its latest hypothesis
+        self.sides: dict[str, dict[int, str]] = {"S": {}, "T": {}}
+
+    def fail(self, problem: str, remedy: str = "") -> NoReturn:
+        raise InputError(problem, self.path, self.line, remedy=remedy)
+
+    def add(self, kind: str, sentence: int, rest: str) -> None:
+        if sentence > MOST_SENTENCES:
+            self.fail(f"sentence number {sentence} is too large")
+        if kind in self.sides:
+            if self.sides[kind].setdefault(sentence, rest) != rest:
+                self.fail(f"another {kind}-{sentence} line, and it differs", "give the output of one run")
+            return
+        if kind == "H":
+            self.last[sentence] = len(self.owners)
+            self.owners.append(sentence)
+            self.values.append(None)
+            score, text = self._scored(rest)
+            self.scores.append(score)
+            for name, column in self.columns.items():
+                column.append(text if name == "H" else None)
+            return
+        if sentence not in self.last:
+            self.fail(f"{kind}-{sentence} before any H-{sentence}", "keep the lines in the order of fairseq")
+        row = self.last[sentence]
+        if (self.values[row] if kind == "P" else self.columns[kind][row]) is not None:
+            self.fail(f"a second {kind}-{sentence} for the same hypothesis")
+        if kind == "P":
+            self.values[row] = array("d", [number(v, "token score", self.path, self.line) for v in rest.split()])
+        else:
+            self.columns[kind][row] = self._scored(rest)[1] if kind == "D" else rest
+
+    def _scored(self, rest: str) -> tuple[float, str]:
+        score, tab, text = rest.partition("\t")
+        if not tab:
+            self.fail(f"no text after the score {score.strip()!r}", "H and D lines are: H-0, score, text, with tabs")
+        return number(score, "score", self.path, self.line), text
+
+    def _given(self, kind: str, absent: int) -> bool:
+        """Say whether a kind of line is there for all hypotheses; for some only is an error."""
+        total = len(self.owners)
+        if 0 < absent < total:
+            raise InputError(
+                f"{kind} lines for {total - absent:,} of {total:,} hypotheses", self.path, remedy="give all or none"
+            )
+        return absent == 0
+
+    def finished(self, sentences: int | None) -> NBest:
+        if not self.owners:
+            raise InputError("no H line: not the output of fairseq-generate", self.path)
+        highest = max(self.owners)
+        total = 1 + max(highest, *(max(side, default=0) for side in self.sides.values()))
+        if sentences is not None and sentences < total:
+            raise InputError(f"sentences up to {total - 1} (from 0), but there are only {sentences}", self.path)
+        total = total if sentences is None else sentences
+        owners = np.frombuffer(self.owners, np.int64)
+        order = np.argsort(owners, kind="stable")
+        listed = order.tolist()
+        detokenised = self._given("D", self.columns["D"].count(None))
+        aligned = self._given("A", self.columns["A"].count(None))
+        scored = self._given("P", self.values.count(None))
+        values = [found if (found := self.values[row]) is not None else array("d") for row in listed]
+        counts = [len(found) if scored else 1 for found in values]
+        parts = int(sum(counts))
+        features = np.concatenate([np.frombuffer(v, np.float64) for v in values]) if scored else np.empty(0)
+        tokens = [str(self.columns["H"][row]) for row in listed]
+        return NBest(
+            (FEATURE,) if scored else (),
+            np.searchsorted(owners[order], np.arange(total + 1)),
+            np.concatenate([[0], np.cumsum(counts)]),
+            features.reshape(parts, int(scored)),
+            [str(self.columns["D"][row]) for row in listed] if detokenised else tokens,
+            np.frombuffer(self.scores, np.float64)[order],
+            alignments=[str(self.columns["A"][row]) for row in listed] if aligned else None,
+            tokens=tokens if detokenised else None,
+            sources=self._side("S", total),
+            targets=self._side("T", total),
+        )
+
+    def _side(self, kind: str, total: int) -> list[str] | None:
+        found = self.sides[kind]
+        return [found.get(sentence, "") for sentence in range(total)] if found else None
+
+
+def read_fairseq(path: str | Path, sentences: int | None = None) -> NBest:
+    """Read fairseq's output, one part per token where it has P lines; an error names its line."""
+    reader = _Reader(path)
+    for reader.line, line in numbered_lines(path):
+        if found := FAIRSEQ_LINE.match(line):
+            reader.add(found[1], int(found[2]), line[found.end() :])
+    return reader.finished(sentences)
+
+
+def write_fairseq(nbest: NBest, path: str | Path) -> None:
+    """Write a list as fairseq would; it must have scores, and no feature but ``P``."""
+    if nbest.scores is None or nbest.names not in ((), (FEATURE,)):
+        what = "without scores" if nbest.scores is None else f"with the features {', '.join(nbest.names)}"
+        raise CamberError(f"a list {what} cannot be written as fairseq's output; use jsonl")
+    bounds, scores = nbest.part_offsets.tolist(), nbest.scores.tolist()
+    with write_whole(path) as stream:
+
+        def put(kind: str, sentence: int, *fields: str) -> None:
+            line = "\t".join(fields)
+            if "\n" in line or "\r" in line:
+                raise CamberError(f"{line!r} cannot be written as fairseq's output (it has a line end); use jsonl")
+            stream.write(f"{kind}-{sentence}\t{line}\n")
+
+        for sentence, (start, end) in enumerate(
+            zip(nbest.sentence_offsets[:-1].tolist(), nbest.sentence_offsets[1:].tolist(), strict=True)
+        ):
+            for kind, side in (("S", nbest.sources), ("T", nbest.targets)):
+                if side is not None:
+                    put(kind, sentence, side[sentence])
+            for row in range(start, end):
+                score, text = shortest(scores[row]), nbest.texts[row]
+                put("H", sentence, score, text if nbest.tokens is None else nbest.tokens[row])
+                if nbest.tokens is not None:
+                    put("D", sentence, score, text)
+                if nbest.names:
+                    values = nbest.features[bounds[row] : bounds[row + 1], 0].tolist()
+                    put("P", sentence, " ".join(map(shortest, values)))
+                if nbest.alignments is not None:
+                    put("A", sentence, nbest.alignments[row])
