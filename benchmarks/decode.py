@@ -63,22 +63,20 @@ PEER_NBEST = {"moses2": 83, "moses": 28}
 PEER_MEMORY = {"moses2": 187, "moses": 880}
 PEER_THREADS = {"moses2": 1.99, "moses": 2.0}
 
-#: What a fresh process reports about its memory, in MB: after the imports, after loading, and the peak
+#: What a fresh process reports about its resident memory, in MB: after the imports, after loading, and the peak
 MEMORY_PROBE = """
-import resource, sys
+import sys
 from camber.model.translator import load
-def now():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-linux = sys.platform == "linux"
-imported = now() if linux else peak()
+def size(name):
+    # not getrusage: its maximum includes the parent's size at the time of the fork
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) / 1e3 for line in file if line.startswith(name))
+imported = size("VmRSS")
 model = load(sys.argv[1])
-loaded = now() if linux else peak()
+loaded = size("VmRSS")
 with open(sys.argv[2], encoding="utf-8") as file:
     model.translate(file.read().splitlines(), threads=1)
-print(imported, loaded, peak())
+print(imported, loaded, size("VmHWM"))
 """
 
 
@@ -174,7 +172,9 @@ def bleu(lines: list[str], references: list[str]) -> float:
 
 
 def probe_memory(model: Path, sources: list[str], scratch: Path) -> dict[str, float]:
-    """Load and translate in a process of its own; return its resident sizes in MB."""
+    """Load and translate in a process of its own; return its resident sizes in MB (nothing where there is no /proc)."""
+    if not Path("/proc/self/status").exists():
+        return {}
     scratch.write_text("".join(line + "\n" for line in sources), encoding="utf-8")
     command = [sys.executable, "-c", MEMORY_PROBE, str(model), str(scratch)]
     sizes = []
@@ -252,12 +252,16 @@ def report(result: dict[str, Any]) -> None:
     peers = ", ".join(f"{name} {gain}" for name, gain in PEER_THREADS.items())
     print(f"two threads: {threads['gain']:.2f} times one (wall clock, idle machine needed; {peers})")
     peers = ", ".join(f"{name} {size} MB" for name, size in PEER_MEMORY.items())
-    print(
-        f"memory: model arrays {(memory['rule_bytes'] + memory['lm_bytes']) / 1e6:.1f} MB (rules"
-        f" {memory['rule_bytes'] / 1e6:.1f}, language models {memory['lm_bytes'] / 1e6:.1f}); a process:"
-        f" {memory['mb_imported']:.0f} MB with Python and libraries, {memory['mb_loaded']:.0f} with the model opened"
-        f" (pages are read when needed), {memory['mb_peak']:.0f} at its peak in translation ({peers})"
-    )
+    arrays = (memory["rule_bytes"] + memory["lm_bytes"]) / 1e6
+    rules, models = memory["rule_bytes"] / 1e6, memory["lm_bytes"] / 1e6
+    print(f"memory: model arrays {arrays:.1f} MB (rules {rules:.1f}, language models {models:.1f})", end="")
+    if "mb_peak" in memory:
+        print(
+            f"; a process: {memory['mb_imported']:.0f} MB with Python and libraries, {memory['mb_loaded']:.0f} with the"
+            f" model opened (pages are read when needed), {memory['mb_peak']:.0f} at its peak in translation",
+            end="",
+        )
+    print(f" ({peers})")
 
 
 if __name__ == "__main__":
