@@ -28,3 +28,11 @@ class ModelError(CamberError):
 
 class SettingsError(CamberError):
     """A setting that is unknown or out of its range."""
+
+
+class TuneError(CamberError):
+    """Tuning that cannot succeed, or whose outcome would be worthless."""
+
+
+class UnmovedError(TuneError):
+    """Tuning that found nothing better than its start."""

@@ -1,0 +1,252 @@
+"""What every tuner fits weights to: an n-best list as columns, with the metric's statistics of every hypothesis.
+
+    data = TuningData.of(nbest, BLEU("none"), [references], fixed=["unknown"])
+    tuned = Mert().fit(data, start, seed=1)
+    tuned.weights, tuned.metric
+
+A weight that is fixed keeps its value from the start; its features still count in the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import CamberError, TuneError
+from camber.kernel import kernel
+from camber.metrics.metric import Metric, References
+from camber.metrics.sentence import corpus_scores, sentence_scores
+from camber.nbest import NBest
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a tuner found."""
+
+    weights: Array  # [features]
+    objective: float  # in the tuner's own terms; which way is better, too
+    metric: float  # the corpus score of the best hypotheses by these weights
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+class Tuner(Protocol):
+    """The one interface: settings in the constructor, then `fit`."""
+
+    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
+        """Return weights for `data`; the same seed gives the same bytes with any number of threads."""
+        ...
+
+
+@dataclass(frozen=True)
+class TuningData:
+    """Hypotheses of sentence `s` are rows ``sentence_offsets[s]`` … ``sentence_offsets[s + 1] - 1``.
+
+    >>> from camber.metrics import BLEU
+    >>> nbest = NBest.of_hypotheses(("lm",), [0, 2], ["a b c d", "b a"], [[-2.0], [-1.0]])
+    >>> data = TuningData.of(nbest, BLEU("none"), [["a b c d"]])
+    >>> data.one_best([1.0]).tolist(), round(data.corpus_score([-1.0]))
+    ([1], 100)
+    """
+
+    names: tuple[str, ...]
+    features: Array  # [hypotheses, features]: sums over the parts
+    sentence_offsets: npt.NDArray[np.int64]  # [sentences + 1]
+    statistics: Array  # [hypotheses, columns] of the metric
+    metric: Metric
+    fixed: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))  # [features]; none by default
+    missing: Array = field(default_factory=lambda: np.zeros(0))  # [columns]: of sentences without any hypothesis
+
+    def __post_init__(self) -> None:
+        def put(name: str, kind: type) -> None:
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), kind))
+
+        put("features", np.float64)
+        put("statistics", np.float64)
+        put("sentence_offsets", np.int64)
+        object.__setattr__(self, "names", tuple(self.names))
+        if np.size(self.fixed) == 0:
+            object.__setattr__(self, "fixed", np.zeros(len(self.names), bool))
+        if np.size(self.missing) == 0:
+            object.__setattr__(self, "missing", np.zeros(self.statistics.shape[-1]))
+        put("fixed", np.bool_)
+        put("missing", np.float64)
+        rows, offsets = len(self.features), self.sentence_offsets
+        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != rows or (np.diff(offsets) < 0).any():
+            raise ValueError(f"sentence offsets must rise from 0 to {rows}")
+        for found, expected, what in (
+            (self.features.shape, (rows, len(self.names)), "features"),
+            (self.statistics.shape, (rows, len(self.missing)), "statistics"),
+            (self.fixed.shape, (len(self.names),), "fixed"),
+        ):
+            if found != expected:
+                raise ValueError(f"{what} has the shape {found}, expected {expected}")
+        for table, what in ((self.features, "feature"), (self.statistics, "statistic")):
+            if not np.isfinite(table).all():
+                row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
+                name = f" {self.names[column]}" if what == "feature" else ""
+                raise CamberError(f"{what}{name} of hypothesis {row} is {table[row, column]}; expected a finite number")
+
+    @classmethod
+    def of(cls, nbest: NBest, metric: Metric, references: References, fixed: Iterable[str] = ()) -> TuningData:
+        """Make the columns of a list once; `fixed` names the features whose weight is not tuned.
+
+        A sentence without hypotheses counts as an empty translation.
+        """
+        if references and len(references[0]) != len(nbest):
+            raise CamberError(
+                f"{len(nbest):,} sentences in the n-best list but {len(references[0]):,} references;"
+                " expected one for each (is this the list of that text?)"
+            )
+        held = set(fixed)
+        if unknown := held - set(nbest.names):
+            raise CamberError(f"no feature {', '.join(sorted(unknown))} to hold; known: {', '.join(nbest.names)}")
+        statistics = nbest.statistics(metric, references)
+        empty = np.flatnonzero(np.diff(nbest.sentence_offsets) == 0)
+        missing = np.zeros(statistics.shape[1])
+        if len(empty):
+            missing = metric.statistics([""] * len(empty), references, empty).sum(0).astype(np.float64)
+        return cls(
+            nbest.names,
+            nbest.hypothesis_features(),
+            nbest.sentence_offsets,
+            statistics,
+            metric,
+            np.array([name in held for name in nbest.names], bool),
+            missing,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of sentences."""
+        return len(self.sentence_offsets) - 1
+
+    @property
+    def hypotheses(self) -> int:
+        """The number of hypotheses."""
+        return len(self.features)
+
+    @cached_property
+    def free(self) -> npt.NDArray[np.int64]:
+        """The features whose weights are tuned, int64[free]."""
+        return np.flatnonzero(~self.fixed)
+
+    @cached_property
+    def columns(self) -> Array:
+        """The tuned features column by column, float64[free, hypotheses]: what kernels stream through."""
+        return np.ascontiguousarray(self.features[:, self.free].T)
+
+    @cached_property
+    def owners(self) -> npt.NDArray[np.int64]:
+        """The sentence of every hypothesis, int64[hypotheses]."""
+        return np.repeat(np.arange(len(self)), np.diff(self.sentence_offsets))
+
+    def start(self, weights: npt.ArrayLike) -> Array:
+        """Check weights to start from, [features], and copy them."""
+        found = np.array(weights, np.float64)
+        if found.shape != (len(self.names),):
+            raise TuneError(f"{found.size} weights to start from, but {len(self.names)} features; give one for each")
+        if not np.isfinite(found).all():
+            bad = self.names[int(np.flatnonzero(~np.isfinite(found))[0])]
+            raise TuneError(f"the weight of {bad} to start from is not a finite number")
+        return found
+
+    def base(self, weights: Array) -> Array:
+        """Return what the fixed features add to every score, float64[hypotheses]."""
+        found = np.zeros(self.hypotheses)
+        for column in np.flatnonzero(self.fixed & (weights != 0.0)).tolist():
+            found += weights[column] * self.features[:, column]
+        return found
+
+    def scores(self, weights: npt.ArrayLike) -> Array:
+        """Return the model's score of every hypothesis, float64[hypotheses]."""
+        vector = self.start(weights)
+        found = self.base(vector)
+        add_products(self.columns, vector[self.free], found)
+        return found
+
+    def one_best(self, weights: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the best hypothesis of every sentence, the first among equals; -1 where there is none."""
+        return self.best_by(self.scores(weights))
+
+    def best_by(self, scores: Array) -> npt.NDArray[np.int64]:
+        """Return the hypothesis with the highest score of every sentence, the first among equals; -1: none."""
+        found = np.empty(len(self), np.int64)
+        _first_highest(self.sentence_offsets, np.ascontiguousarray(scores, np.float64), found)
+        return found
+
+    def score_of(self, chosen: npt.NDArray[np.int64]) -> float:
+        """Return the corpus score, as the metric has it, of one hypothesis per sentence (-1: none)."""
+        return float(self.metric.score(self.sums_of(chosen)))
+
+    def sums_of(self, chosen: npt.NDArray[np.int64]) -> Array:
+        """Return the metric's sums over one hypothesis per sentence (-1: none), float64[columns]."""
+        return self.statistics[chosen[chosen >= 0]].sum(0) + self.missing
+
+    def corpus_score(self, weights: npt.ArrayLike) -> float:
+        """Return the metric of the best hypotheses by these weights."""
+        return self.score_of(self.one_best(weights))
+
+    def quality(self, sums: Array) -> Array:
+        """Return the metric of many sums, higher is better: [n, columns] → float64[n]."""
+        return corpus_scores(self.metric, sums)
+
+    def sentence_scores(self, brevity: str = "plain") -> Array:
+        """Return the score of every hypothesis on its own, higher is better, float64[hypotheses]."""
+        return sentence_scores(self.metric, self.statistics, brevity)
+
+    def oracle(self) -> npt.NDArray[np.int64]:
+        """Return the best hypothesis of every sentence by its own sentence score, the first among equals; -1: none."""
+        return self.best_by(self.sentence_scores())
+
+    def standardised_scales(self) -> Array:
+        """Return how much every tuned feature varies inside a sentence (standard deviation), float64[free].
+
+        A feature that never varies gets 1.
+        """
+        counts = np.diff(self.sentence_offsets)
+        filled = counts > 0
+        starts = self.sentence_offsets[:-1][filled]
+        if not len(starts):
+            return np.ones(len(self.free))
+        means = np.add.reduceat(self.columns, starts, axis=1) / counts[filled]
+        variance = ((self.columns - np.repeat(means, counts[filled], axis=1)) ** 2).mean(1)
+        return np.where(variance > 1e-20, np.sqrt(variance), 1.0)
+
+
+def add_products(columns: Array, weights: Array, scores: Array) -> None:
+    """Add ``weights · columns`` to `scores` in place: float64[features, n], [features], [n].
+
+    The sums are formed in the order of the features, whatever the number of threads, unlike a BLAS product.
+    """
+    _add_products(columns, np.ascontiguousarray(weights, np.float64), scores)
+
+
+_BLOCK = 1024  # hypotheses at a time: they stay in the first cache while the features go by
+
+
+@kernel
+def _add_products(columns, weights, scores):
+    total = len(scores)
+    for start in range(0, total, _BLOCK):
+        end = min(start + _BLOCK, total)
+        for f in range(len(weights)):
+            weight = weights[f]
+            if weight != 0.0:
+                for h in range(start, end):
+                    scores[h] += weight * columns[f, h]
+
+
+@kernel
+def _first_highest(offsets, scores, found):
+    for s in range(len(found)):
+        best = np.int64(-1)
+        for h in range(offsets[s], offsets[s + 1]):
+            if best < 0 or scores[h] > scores[best]:
+                best = h
+        found[s] = best

@@ -1,0 +1,127 @@
+"""Expected BLEU, nguyen2007's "BLEU soft": the BLEU of expected counts, which is smooth in the weights.
+
+    J = log B̃P + Σ_n 1/N log(Σ_t E c_n / Σ_t E a_n)  -  prior  +  entropy weight · H
+
+Expectations are over ``p_k ∝ exp(scale λ · h_k)`` inside each list. The brevity penalty's hard minimum becomes a sigmoid.
+
+    tuned = ExpectedBleu().fit(data, start, seed=1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import TuneError
+from camber.metrics.bleu import BLEU
+from camber.settings import Settings, setting
+from camber.tune.data import Array, Tuned, TuningData
+from camber.tune.descent import lbfgs, rprop
+from camber.tune.guards import check_list, finished
+from camber.tune.posterior import Posterior
+from camber.tune.regularise import L2, Regulariser
+
+METHODS = ("rprop", "lbfgs")
+_LEAST = 1e-12  # expected matches below this count as this: the logarithm stays finite
+
+
+def log_bleu(sums: Array, order: int, steepness: float) -> tuple[float, Array]:
+    """Return log BLEU (0 or less) of expected statistics and its derivative in them, float64[2 + 2 * order].
+
+    nguyen2007, 2.3.1: log B̃P = u(r - a) (1 - r / a) with the sigmoid u. The lengths are measured relative to the
+    reference, u(steepness (r - a) / r), so that the steepness means the same for a corpus of any size.
+    """
+    derivative = np.zeros(len(sums))
+    matches = np.maximum(sums[2 : 2 + order], _LEAST)
+    totals = np.maximum(sums[2 + order : 2 + 2 * order], _LEAST)
+    derivative[2 : 2 + order] = np.where(sums[2 : 2 + order] > _LEAST, 1.0 / (order * matches), 0.0)
+    derivative[2 + order :] = np.where(sums[2 + order : 2 + 2 * order] > _LEAST, -1.0 / (order * totals), 0.0)
+    value = float(np.log(matches / totals).mean())
+    length, reference = float(sums[0]), float(sums[1])
+    if length <= _LEAST or reference <= 0.0:
+        return value, derivative
+    away = steepness * (1.0 - length / reference)
+    gate = float(np.exp(-np.logaddexp(0.0, -away)))
+    short = 1.0 - reference / length
+    slope = gate * (1.0 - gate) * steepness
+    derivative[0] += -slope / reference * short + gate * reference / length**2
+    derivative[1] += slope * length / reference**2 * short - gate / length
+    return value + gate * short, derivative
+
+
+def entropy(posterior: Posterior) -> tuple[float, Array]:
+    """Return H = -(1/T) Σ p log p over T sentences and its derivative in the probabilities, float64[hypotheses].
+
+    ∇H = -(1/T) Σ (1 + log p) ∇p; the 1 falls out, because the probabilities of a sentence sum to 1.
+    """
+    sentences = max(1, len(posterior.data))
+    value = -float((posterior.probabilities * posterior.logs).sum()) / sentences
+    return value, -(1.0 + posterior.logs) / sentences
+
+
+@dataclass(frozen=True)
+class ExpectedBleu(Settings):
+    """Maximise the BLEU of expected counts, by RProp or L-BFGS."""
+
+    method: str = setting("rprop", "how to climb", choices=METHODS)
+    scale: float = setting(
+        1.0, "factor of the scores inside the probabilities; large ones approach the 1-best", low=1e-9
+    )
+    steepness: float = setting(100.0, "of the sigmoid in the brevity penalty, per relative length", low=1e-9)
+    variance: float = setting(0.0, "variance of the Gaussian prior on the weights (0: no prior)", low=0.0)
+    entropy: float = setting(0.0, "weight of the entropy of the probabilities; negative ones sharpen them")
+    steps: int = setting(200, "largest number of steps", low=1)
+
+    def fit(
+        self,
+        data: TuningData,
+        start: npt.ArrayLike,
+        seed: int,
+        threads: int = 0,
+        regulariser: Regulariser | None = None,
+    ) -> Tuned:
+        """Return the weights; the objective is J (log BLEU of expected counts with prior and entropy, higher is better).
+
+        `regulariser` (on the tuned weights) is subtracted too.
+        """
+        first = data.start(start)
+        check_list(data)
+        objective = self.objective(data, first, regulariser)
+        if self.method == "rprop":
+            found = rprop(objective, first[data.free], 1.0 / data.standardised_scales(), self.steps)
+        else:
+            found = lbfgs(objective, first[data.free], self.steps)
+        weights = first.copy()
+        weights[data.free] = found.point
+        return finished(data, weights, -found.value, found.moved, {"steps": found.steps})
+
+    def objective(self, data: TuningData, start: Array, regulariser: Regulariser | None = None):  # type: ignore[no-untyped-def]
+        """Return the function that is minimised: tuned weights float64[free] → (-J, its gradient)."""
+        if not isinstance(data.metric, BLEU):
+            raise TuneError(
+                f"expected BLEU needs the statistics of BLEU, not of {data.metric.name}; choose another tuner"
+            )
+        order = data.metric.order
+        posterior = Posterior(data, start)
+        prior = L2(1.0 / self.variance if self.variance > 0.0 else 0.0)
+
+        def value_and_gradient(weights: Array) -> tuple[float, Array]:
+            posterior.update(self.scale, weights)
+            sums = posterior.expected(data.statistics) + data.missing
+            value, derivative = log_bleu(sums, order, self.steepness)
+            slopes = posterior.weighted(data.statistics, derivative)
+            if self.entropy:
+                uncertain, more = entropy(posterior)
+                value += self.entropy * uncertain
+                slopes += self.entropy * more
+            gradient = posterior.through_probabilities(slopes)
+            for penalty in (prior, regulariser):
+                if penalty is not None:
+                    less, down = penalty.value_and_gradient(weights)
+                    value -= less
+                    gradient = gradient - down
+            return -value, -gradient
+
+        return value_and_gradient

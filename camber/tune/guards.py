@@ -1,0 +1,57 @@
+"""When tuning must not be called a success."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from camber.errors import TuneError, UnmovedError
+from camber.tune.data import Array, Tuned, TuningData
+
+
+def check_list(data: TuningData) -> None:
+    """Refuse a list from which no weight can be learnt."""
+    if not len(data.free):
+        raise TuneError("every feature is fixed: there is nothing to tune; leave at least one weight free")
+    if not data.hypotheses:
+        raise TuneError("the n-best list has no hypotheses at all; check the decoder's output")
+    if (np.diff(data.sentence_offsets) <= 1).all():
+        raise TuneError("no sentence has more than one hypothesis; ask the decoder for an n-best list")
+    if not _varies(data, data.columns).any():
+        raise TuneError(
+            "the hypotheses of every sentence have the same features, so no weights can tell them apart;"
+            " check the features of the list"
+        )
+    if not _varies(data, data.statistics.T).any():
+        raise TuneError(
+            f"the hypotheses of every sentence have the same {data.metric.name} statistics, so no choice among them"
+            " is better; check the references, or use longer lists"
+        )
+
+
+def _varies(data: TuningData, columns: Array) -> Any:
+    """Say which columns differ between the hypotheses of some sentence: [columns, hypotheses] → bool[columns]."""
+    counts = np.diff(data.sentence_offsets)
+    first = np.repeat(data.sentence_offsets[:-1], counts)
+    return np.array([(column != column[first]).any() for column in columns], bool)
+
+
+def finished(data: TuningData, weights: Array, objective: float, moved: bool, info: dict[str, Any]) -> Tuned:
+    """Check an outcome and wrap it up; `moved` says whether the objective changed from its start."""
+    if not np.isfinite(weights).all() or not np.isfinite(objective):
+        raise TuneError("tuning ended with numbers that are not finite; are some features very large? scale them")
+    if not weights[data.free].any():
+        raise TuneError("tuning ended with all weights 0, which ranks nothing; start from other weights")
+    score = data.corpus_score(weights)
+    if data.metric.higher_is_better and score <= 0.0:
+        raise TuneError(
+            f"{data.metric.name} of the tuned weights is 0: no hypothesis matches its reference;"
+            " check that the references belong to this list and are tokenised like it"
+        )
+    if not moved:
+        raise UnmovedError(
+            "tuning did not change its objective at all; the start is as good as anything it tried."
+            " Check the references, use longer lists or another start, or keep the weights you have"
+        )
+    return Tuned(weights, float(objective), score, info)

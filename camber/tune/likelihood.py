@@ -1,0 +1,64 @@
+"""Likelihood of the oracle (Och and Ney 2002): weights under which the best hypotheses by the metric are probable.
+
+tuned = Likelihood().fit(data, start, seed=1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.settings import Settings, setting
+from camber.tune.data import Array, Tuned, TuningData
+from camber.tune.descent import lbfgs
+from camber.tune.guards import check_list, finished
+from camber.tune.posterior import Posterior
+from camber.tune.regularise import L2, Regulariser
+
+
+def oracle_loss(
+    posterior: Posterior, oracle: npt.NDArray[np.int64], weights: Array, scale: float = 1.0
+) -> tuple[float, Array]:
+    """Return -Σ log p(oracle) over the sentences and its gradient, float64[free]."""
+    posterior.update(scale, weights)
+    chosen = oracle[oracle >= 0]
+    loss = -float(posterior.logs[chosen].sum())
+    # ∇ log p_o = scale (h_o - Σ p_k h_k): the derivative with respect to every score is p_k - [k = o]
+    slopes = posterior.probabilities.copy()
+    slopes[chosen] -= 1.0
+    return loss, posterior.through_scores(slopes)
+
+
+@dataclass(frozen=True)
+class Likelihood(Settings):
+    """Maximum likelihood of the oracle hypothesis of every sentence among its list."""
+
+    l2: float = setting(1.0, "strength of the L2 penalty on the summed loss", low=0.0)
+    steps: int = setting(200, "largest number of L-BFGS steps", low=1)
+
+    def fit(
+        self,
+        data: TuningData,
+        start: npt.ArrayLike,
+        seed: int,
+        threads: int = 0,
+        regulariser: Regulariser | None = None,
+    ) -> Tuned:
+        """Return the weights; the objective is the loss per sentence, penalty included (lower is better)."""
+        first = data.start(start)
+        check_list(data)
+        posterior = Posterior(data, first)
+        oracle = data.oracle()
+        penalty = L2(self.l2) if regulariser is None else regulariser
+
+        def objective(weights: Array) -> tuple[float, Array]:
+            loss, gradient = oracle_loss(posterior, oracle, weights)
+            more, slope = penalty.value_and_gradient(weights)
+            return (loss + more) / len(data), (gradient + slope) / len(data)
+
+        found = lbfgs(objective, first[data.free], self.steps)
+        weights = first.copy()
+        weights[data.free] = found.point
+        return finished(data, weights, found.value, found.moved, {"steps": found.steps})

@@ -1,0 +1,254 @@
+"""The loop: decode the dev set, merge the lists, fit weights, again, until nothing new appears.
+
+outcome = tune(translator, dev_lines, [reference_lines], TuneSettings(tuner="mira"))
+outcome.weights.write("weights.tsv")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.corpus import Sentences
+from camber.decode.phrase import HypothesisColumns, PhraseDecoder
+from camber.errors import CamberError, TuneError, UnmovedError
+from camber.kernel import kernel
+from camber.kernel.table import empty_table, mix
+from camber.metrics.bleu import BLEU
+from camber.model.translator import Translator
+from camber.model.weights import Weights
+from camber.progress import log
+from camber.settings import Settings, setting
+from camber.tune.data import TuningData
+from camber.tune.tuners import TUNERS, make_tuner
+
+Array = npt.NDArray[np.float64]
+
+#: features that the loop leaves alone: an unknown word is passed through whatever its weight is
+FIXED = ("unknown",)
+#: stop when no weight changes by more than this share of the largest
+STILL = 1e-4
+
+
+@dataclass(frozen=True)
+class TuneSettings(Settings):
+    """How weights are tuned on a dev set."""
+
+    tuner: str = setting("mira", "how weights are fitted to the n-best lists", choices=tuple(TUNERS))
+    metric: str = setting(
+        "bleu", "what to tune for: BLEU, or BLEU with a strict brevity penalty", choices=("bleu", "sbp")
+    )
+    iterations: int = setting(12, "largest number of times that the dev set is decoded", low=1)
+    nbest: int = setting(100, "candidates per sentence", low=2)
+    replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
+    step: float = setting(
+        0.0, "how far to go from the old to the fitted weights (0: what suits the tuner)", low=0, high=1
+    )
+
+
+#: PRO's fit of one round overshoots: Hopkins & May go a tenth of the way; this was better on dev
+_STEPS = {"pro": 0.5}
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one pass over the dev set showed."""
+
+    score: float  # of the best hypotheses, decoded with the weights of this round
+    ratio: float  # their length / the references'
+    hypotheses: int  # in the merged list
+    new: int  # of them new
+    weights: Array
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One run of the loop: its rounds, and the best of them."""
+
+    rounds: list[Round]
+
+    @property
+    def best(self) -> Round:
+        """The round with the highest score on dev, the first among equals."""
+        return max(self.rounds, key=lambda found: found.score)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Tuned weights, and how they came about."""
+
+    weights: Weights
+    replicas: list[Replica]
+
+    @property
+    def scores(self) -> Array:
+        """The dev score of every replica, float64[replicas]."""
+        return np.array([replica.best.score for replica in self.replicas])
+
+    def __str__(self) -> str:
+        mean = f"{self.scores.mean():.2f}"
+        return (
+            mean if len(self.scores) == 1 else f"{mean} ± {self.scores.std(ddof=1):.2f} ({len(self.scores)} replicas)"
+        )
+
+
+class DevSet:
+    """The dev set as a model sees it: tokens, and references as ids of one vocabulary."""
+
+    def __init__(self, translator: Translator, source: Sequence[str], references: Sequence[Sequence[str]], metric: str):
+        if not source or not references:
+            raise TuneError("the dev set is empty; give at least one sentence with a reference")
+        for lines in references:
+            if len(lines) != len(source):
+                raise CamberError(f"{len(source):,} dev sentences but {len(lines):,} reference lines; expected as many")
+        text = translator.text
+        self.source = [text.source_tokens(line) for line in source]
+        targets = [[text.target_tokens(line) for line in lines] for lines in references]
+        by_sentence = [words for group in zip(*targets, strict=True) for words in group]
+        self.vocabulary = translator.decoder.store.target_vocabulary.extended(
+            word for words in (*self.source, *by_sentence) for word in words
+        )
+        self.references = Sentences.encode(by_sentence, self.vocabulary)
+        self.reference_offsets = np.arange(len(source) + 1) * len(references)
+        self.metric = BLEU(tokenize="none", strict=metric == "sbp")
+
+    def statistics(self, found: HypothesisColumns) -> npt.NDArray[np.int64]:
+        """Return the metric's statistics of every hypothesis."""
+        owners = np.repeat(np.arange(len(self.source)), found.counts)
+        return self.metric.statistics_of_ids(found.words, self.references, self.reference_offsets, owners)
+
+
+def tune(
+    translator: Translator,
+    source: Sequence[str],
+    references: Sequence[Sequence[str]],
+    settings: TuneSettings | None = None,
+    seed: int = 1,
+    threads: int = 0,
+) -> Outcome:
+    """Tune a model's weights on raw dev lines with one or more references each.
+
+    Every replica starts from the model's weights with a seed of its own; their best weights, each scaled to the same
+    size, are averaged.
+    """
+    settings = settings or TuneSettings()
+    dev = DevSet(translator, source, references, settings.metric)
+    replicas = []
+    for number in range(settings.replicas):
+        if settings.replicas > 1:
+            log.info("replica %d of %d", number + 1, settings.replicas)
+        replicas.append(_replica(translator, dev, settings, seed + 1000 * number, threads))
+    names = translator.decoder.names
+    free = np.array([name not in FIXED for name in names])
+    found = [_scaled(replica.best.weights, free, translator.decoder.weights) for replica in replicas]
+    weights = Weights.from_vector(names, np.mean(found, axis=0), signature=_signature(dev, settings, replicas))
+    outcome = Outcome(weights, replicas)
+    log.info("tuned: %s on dev %s", dev.metric.name.upper(), outcome)
+    return outcome
+
+
+def _signature(dev: DevSet, settings: TuneSettings, replicas: Sequence[Replica]) -> str:
+    score = np.mean([replica.best.score for replica in replicas])
+    return (
+        f"tuner:{settings.tuner}|nbest:{settings.nbest}|replicas:{len(replicas)}|dev:{score:.2f}|"
+        + dev.metric.signature(int(dev.reference_offsets[1]))
+    )
+
+
+def _scaled(weights: Array, free: npt.NDArray[np.bool_], like: Array) -> Array:
+    """Scale the tuned weights so that their absolute values sum to those of `like`: rankings stay, sizes compare."""
+    size = np.abs(weights[free]).sum()
+    return np.where(free, weights * (np.abs(like[free]).sum() / size), like) if size > 0 else weights
+
+
+def _replica(translator: Translator, dev: DevSet, settings: TuneSettings, seed: int, threads: int) -> Replica:
+    """Run the loop once."""
+    decoder = translator.decoder
+    tuner = make_tuner(settings.tuner)
+    step = settings.step or _STEPS.get(settings.tuner, 1.0)
+    free = np.array([name not in FIXED for name in decoder.names])
+    weights, rounds = decoder.weights.copy(), []
+    data: TuningData | None = None
+    for number in range(1, settings.iterations + 1):
+        here = PhraseDecoder(
+            decoder.store, decoder.models, dict(zip(decoder.names, weights.tolist(), strict=True)), decoder.settings
+        )
+        last = number == settings.iterations
+        found = here.decode_columns(dev.source, dev.vocabulary, 1 if last and number > 1 else settings.nbest, threads)
+        statistics = dev.statistics(found)
+        offsets = np.concatenate([[0], np.cumsum(found.counts)])
+        sums = statistics[offsets[:-1]].sum(0)
+        data, new = merged(data, found, statistics, decoder.names, dev.metric)
+        shown = Round(float(dev.metric.score(sums)), float(sums[0] / max(1, sums[1])), data.hypotheses, new, weights)
+        rounds.append(shown)
+        log.info(
+            "tune %d: %s %.2f, length ratio %.3f, %s hypotheses (%s new)",
+            number, dev.metric.name.upper(), shown.score, shown.ratio, f"{shown.hypotheses:,}", f"{new:,}",
+        )  # fmt: skip
+        if (last and number > 1) or new == 0:
+            break
+        try:
+            fitted = tuner.fit(data, weights, seed + number, threads).weights
+        except UnmovedError:
+            if number == 1:
+                raise
+            break  # the weights are as good for the merged list as any the tuner tried
+        if step < 1:
+            fitted = (1 - step) * weights + step * _scaled(fitted, free, weights)
+        if np.abs(fitted - weights)[free].max() < STILL * np.abs(weights[free]).max():
+            break
+        weights = fitted
+    return Replica(rounds)
+
+
+def merged(
+    data: TuningData | None,
+    found: HypothesisColumns,
+    statistics: npt.NDArray[np.int64],
+    names: Sequence[str],
+    metric: BLEU,
+) -> tuple[TuningData, int]:
+    """Add hypotheses to a list, but none that is there with the same features and statistics; also say how many."""
+    owners = np.repeat(np.arange(len(found.counts)), found.counts)
+    features = found.features
+    if data is not None:
+        owners = np.concatenate([data.owners, owners])
+        features = np.concatenate([data.features, features])
+        statistics = np.concatenate([data.statistics, statistics])
+    rows = np.ascontiguousarray(np.column_stack([owners, statistics, features]), np.float64)
+    keep = np.zeros(len(rows), np.int64)
+    first_of_each(rows, empty_table(len(rows)), keep)
+    order = np.flatnonzero(keep)
+    order = order[np.argsort(owners[order], kind="stable")]
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(owners[order], minlength=len(found.counts)))])
+    fixed = np.array([name in FIXED for name in names])
+    result = TuningData(tuple(names), features[order], offsets, statistics[order], metric, fixed)
+    return result, result.hypotheses - (data.hypotheses if data is not None else 0)
+
+
+@kernel
+def first_of_each(rows, slots, keep):
+    """Mark the first of equal rows: float64[n, columns], an empty table for n keys, int64[n]."""
+    mask = len(slots) - 1
+    bits = rows.view(np.int64)
+    for row in range(len(rows)):
+        key = np.int64(0)
+        for column in range(rows.shape[1]):
+            key = mix(key ^ (bits[row, column] & np.int64(0x7FFFFFFFFFFFFFFF)))
+        slot = key & mask
+        while slots[slot] >= 0:
+            other = slots[slot]
+            same = True
+            for column in range(rows.shape[1]):
+                if rows[other, column] != rows[row, column]:
+                    same = False
+                    break
+            if same:
+                break
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = row
+            keep[row] = 1

@@ -1,0 +1,300 @@
+"""MERT (Och 2003): weights that maximise the corpus metric of the best hypotheses, by exact line searches.
+
+Along a line ``w + x d`` the score of a hypothesis is a straight line in x, so the best hypothesis of a sentence follows
+the upper envelope of its lines and changes at a few breakpoints only. Between the breakpoints of all sentences the
+metric is constant: adding the differences of statistics from left to right visits every value that it can take.
+
+    tuned = Mert(restarts=20).fit(data, start, seed=1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.engine import in_order
+from camber.kernel import kernel
+from camber.metrics.sentence import bleu_of_row, bleu_parameters
+from camber.settings import Settings, setting
+from camber.tune.data import Array, Tuned, TuningData, add_products
+from camber.tune.guards import check_list, finished
+
+_LEAST_GAIN = 1e-7  # of the metric (0 to 100): less is rounding
+_NARROW = 1e-9  # intervals narrower than this, relative to 1 + their place, are rounding
+_OUTSIDE = 0.1  # how far beyond the outermost breakpoint to step, in units of 1 + its size
+
+
+@dataclass(frozen=True)
+class Line:
+    """The best point of a line search: the middle of an interval between breakpoints."""
+
+    step: float
+    quality: float  # the metric there, higher is better
+    low: float  # the interval, which may be unbounded
+    high: float
+
+
+class LineSearch:
+    """Search a list along any direction; one object per thread, because it owns the kernels' working space."""
+
+    def __init__(self, data: TuningData) -> None:
+        self.data = data
+        self.parameters = bleu_parameters(data.metric)
+        rows = data.hypotheses
+        longest = int(np.diff(data.sentence_offsets).max(initial=0))
+        self._room, self._who = np.empty((4, longest)), np.empty((2, longest), np.int64)
+        self._breaks, self._pairs = np.empty(rows), np.empty((rows, 2), np.int64)
+        self._first = np.empty(len(data), np.int64)
+        self._sums = np.empty((1, data.statistics.shape[1]))
+
+    def along(self, scores: Array, slopes: Array) -> Line:
+        """Return the best point of the line: scores now and their change per unit of x, both float64[hypotheses]."""
+        data = self.data
+        count = _envelopes(
+            data.sentence_offsets, slopes, scores, self._room, self._who, self._breaks, self._pairs, self._first
+        )
+        breaks = self._breaks[:count]
+        sweep = np.argsort(breaks)  # equal ones in any order: nothing is measured between them
+        self._sums[0] = data.sums_of(self._first)  # at the far left
+        if self.parameters is not None:
+            found, quality = _best_interval(breaks, sweep, self._pairs, data.statistics, self._sums, *self.parameters)
+        else:
+            rows = np.empty((count + 1, self._sums.shape[1]))
+            _all_sums(sweep, self._pairs, data.statistics, self._sums, rows)
+            found, quality = _highest_interval(breaks[sweep], data.quality(rows))
+        low = -np.inf if found == 0 else float(breaks[sweep[found - 1]])
+        high = np.inf if found == count else float(breaks[sweep[found]])
+        return Line(_middle(low, high), quality, low, high)
+
+
+def _middle(low: float, high: float) -> float:
+    """Return a point inside an interval: its middle, or a little way beyond its one end."""
+    if np.isinf(low) and np.isinf(high):
+        return 0.0
+    if np.isinf(low):
+        return high - _OUTSIDE * (1.0 + abs(high))
+    if np.isinf(high):
+        return low + _OUTSIDE * (1.0 + abs(low))
+    return 0.5 * (low + high)
+
+
+@kernel
+def _envelopes(offsets, slopes, scores, room, who, breaks, pairs, first):
+    """Fill `breaks` with the points where a best hypothesis changes, `pairs` with (left, right); return their number.
+
+    `first` gets the best hypothesis of every sentence at minus infinity (-1: none). The envelope is walked from x = 0
+    to both sides: of all steeper lines, the one that crosses the present one first comes next. An envelope has few
+    corners, so this is several times faster than sorting the lines by slope.
+    """
+    count = 0
+    for s in range(len(first)):
+        start, end = offsets[s], offsets[s + 1]
+        first[s] = -1
+        if start == end:
+            continue
+        top = start
+        for h in range(start + 1, end):
+            if scores[h] > scores[top]:
+                top = h
+        rising = falling = 0
+        for h in range(start, end):  # without branches: their outcome is a coin toss
+            room[0, rising] = slopes[h]
+            room[1, rising] = scores[h]
+            who[0, rising] = h
+            rising += slopes[h] > slopes[top]
+            room[2, falling] = -slopes[h]
+            room[3, falling] = scores[h]
+            who[1, falling] = h
+            falling += slopes[h] < slopes[top]
+        for side in range(2):  # 0: to the right; 1: to the left, with x and the slopes negated
+            left = rising if side == 0 else falling
+            now, height, since = top, scores[top], 0.0
+            slope = slopes[top] if side == 0 else -slopes[top]
+            while left > 0:
+                best = 0
+                drop, climb = height - room[2 * side + 1, 0], room[2 * side, 0] - slope
+                for i in range(1, left):
+                    # crossings at drop / climb, compared without dividing; of equal ones the steepest line goes on
+                    d, c = height - room[2 * side + 1, i], room[2 * side, i] - slope
+                    if d * climb < drop * c or (d * climb == drop * c and c > climb):
+                        drop, climb, best = d, c, i
+                since = max(since, drop / climb)
+                new, slope, height = who[side, best], room[2 * side, best], room[2 * side + 1, best]
+                breaks[count] = since if side == 0 else -since
+                pairs[count, side] = now
+                pairs[count, 1 - side] = new
+                count += 1
+                now = new
+                kept = 0
+                for i in range(left):
+                    room[2 * side, kept] = room[2 * side, i]
+                    room[2 * side + 1, kept] = room[2 * side + 1, i]
+                    who[side, kept] = who[side, i]
+                    kept += room[2 * side, i] > slope
+                left = kept
+            if side == 1:
+                first[s] = now
+    return count
+
+
+@kernel
+def _best_interval(breaks, sweep, pairs, statistics, sums, order, smooth, value):
+    """Return the interval (0: before the first breakpoint) with the highest BLEU, the first among equals.
+
+    Return its BLEU too. `sums` starts as the statistics at the far left.
+    """
+    count = len(sweep)
+    best, best_score = 0, -1.0
+    for i in range(count + 1):
+        # an interval without width, or narrower than rounding, can hold no weights
+        if i == 0 or i == count or breaks[sweep[i]] - breaks[sweep[i - 1]] > _NARROW * (1.0 + abs(breaks[sweep[i]])):
+            score = bleu_of_row(sums, 0, order, smooth, value)
+            if score > best_score:
+                best_score = score
+                best = i
+        if i < count:
+            old, new = pairs[sweep[i], 0], pairs[sweep[i], 1]
+            for c in range(sums.shape[1]):
+                sums[0, c] += statistics[new, c] - statistics[old, c]
+    return best, best_score
+
+
+@kernel
+def _all_sums(sweep, pairs, statistics, sums, rows):
+    """Fill `rows` with the sums of every interval, from the left."""
+    for c in range(rows.shape[1]):
+        rows[0, c] = sums[0, c]
+    for i in range(len(sweep)):
+        old, new = pairs[sweep[i], 0], pairs[sweep[i], 1]
+        for c in range(rows.shape[1]):
+            rows[i + 1, c] = rows[i, c] + statistics[new, c] - statistics[old, c]
+
+
+def _highest_interval(ends: Array, quality: Array) -> tuple[int, float]:
+    """Return the interval with the highest metric, the first among equals, that is wide enough to be real."""
+    wide = np.ones(len(quality), bool)
+    if len(ends) > 1:
+        wide[1:-1] = np.diff(ends) > _NARROW * (1.0 + np.abs(ends[1:]))
+    found = int(np.argmax(np.where(wide, quality, -np.inf)))
+    return found, float(quality[found])
+
+
+@dataclass(frozen=True)
+class Mert(Settings):
+    """Minimum error rate training, here as the maximisation of any corpus metric."""
+
+    restarts: int = setting(20, "starting points: the given one and random ones", low=1)
+    directions: int = setting(4, "random directions to try where no single weight helps", low=0)
+    rounds: int = setting(100, "largest number of passes over the weights from one start", low=1)
+
+    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
+        """Return the weights with the highest corpus metric found; objective and metric are the same number."""
+        first = data.start(start)
+        check_list(data)
+        scales = data.standardised_scales()
+        base = data.base(first)
+        seeds = np.random.SeedSequence(seed).spawn(self.restarts)
+
+        def climb(restart: int) -> _Summit:
+            rng = np.random.default_rng(seeds[restart])
+            weights = first[data.free]
+            if restart > 0 or not weights.any():
+                weights = _random_start(rng, weights, scales, restart)
+            return self._climb(data, base, scales, weights, rng)
+
+        summits = list(in_order(climb, range(self.restarts), threads))
+        highest = max(summits, key=lambda summit: summit.quality)  # the first among equals
+        best = first.copy()
+        best[data.free] = highest.weights
+        sign = 1.0 if data.metric.higher_is_better else -1.0
+        info = {
+            "searches": sum(summit.searches for summit in summits),
+            "restarts": [sign * summit.quality for summit in summits],
+        }
+        moved = any(summit.moves for summit in summits)
+        return finished(data, _rescaled(data, best, first), sign * highest.quality, moved, info)
+
+    def _climb(self, data: TuningData, base: Array, scales: Array, start: Array, rng: np.random.Generator) -> _Summit:
+        """Follow line searches upwards from one start until neither a weight nor a random direction helps."""
+        search = LineSearch(data)
+        weights = start.copy()
+
+        def scores_of(point: Array) -> Array:
+            found = base.copy()
+            add_products(data.columns, point, found)
+            return found
+
+        def quality_of(found: Array) -> float:
+            return float(data.quality(data.sums_of(data.best_by(found))[None])[0])
+
+        scores = scores_of(weights)
+        quality = quality_of(scores)
+        searches = moves = failures = 0
+        limit = self.rounds * (len(weights) + self.directions)
+        for direction, slopes in _directions(data, scales, self.directions, rng):
+            line = search.along(scores, slopes)
+            searches += 1
+            failures += 1
+            if line.quality > quality + _LEAST_GAIN:
+                there = scores + line.step * slopes
+                # the envelope's arithmetic and the scores' may disagree in the last digit: believe the scores
+                if (reached := quality_of(there)) > quality + _LEAST_GAIN:
+                    weights = weights + line.step * direction
+                    moves, failures = moves + 1, 0
+                    scores = scores_of(weights) if moves % 8 == 0 else there
+                    quality = reached if moves % 8 else quality_of(scores)
+            if failures >= len(weights) + self.directions or searches >= limit:
+                break
+        return _Summit(quality_of(scores_of(weights)), weights, searches, moves)
+
+
+@dataclass(frozen=True)
+class _Summit:
+    """Where a climb ended."""
+
+    quality: float
+    weights: Array  # [free]
+    searches: int
+    moves: int
+
+
+def _directions(
+    data: TuningData, scales: Array, random: int, rng: np.random.Generator
+) -> Iterator[tuple[Array, Array]]:
+    """Yield directions and slopes for ever: every weight in random order, then `random` directions, and so on."""
+    axes = np.eye(len(scales))
+    while True:
+        for axis in rng.permutation(len(axes)).tolist():
+            yield axes[axis], data.columns[axis]
+        for _ in range(random):
+            direction = rng.standard_normal(len(scales)) / scales
+            slopes = np.zeros(data.hypotheses)
+            add_products(data.columns, direction, slopes)
+            yield direction, slopes
+
+
+def _random_start(rng: np.random.Generator, weights: Array, scales: Array, restart: int) -> Array:
+    """Draw a start: odd ones near the given weights, even ones anywhere, in units of the features' spread."""
+    size = np.abs(weights * scales).mean()
+    spread = (size if size > 0 else 1.0) / scales
+    if restart % 2 and weights.any():
+        return weights + rng.standard_normal(len(weights)) * spread
+    return rng.uniform(-1.0, 1.0, len(weights)) * spread
+
+
+def _rescaled(data: TuningData, weights: Array, start: Array) -> Array:
+    """Give the tuned weights the start's sum of sizes, which changes no ranking unless fixed features do count."""
+    held = np.flatnonzero(data.fixed & (start != 0.0))
+    first = np.repeat(data.sentence_offsets[:-1], np.diff(data.sentence_offsets))
+    if any((data.features[:, column] != data.features[first, column]).any() for column in held.tolist()):
+        return weights
+    size, wanted = np.abs(weights[data.free]).sum(), np.abs(start[data.free]).sum()
+    found = weights.copy()
+    if size > 0 and wanted > 0:
+        found[data.free] *= wanted / size
+    elif size > 0:
+        found[data.free] /= size
+    return found

@@ -1,0 +1,153 @@
+"""Batch MIRA (Cherry and Foster 2012): margin updates between a hope and a fear hypothesis of every sentence.
+
+The hope has a high model score and a high BLEU, the fear a high model score and a low BLEU. BLEU of one sentence is
+measured on top of a pseudo-corpus, a decaying sum of the statistics of past sentences, so that it is BLEU's own gain
+(Chiang, Marton and Resnik 2008). The weights are averaged over all updates, and the best epoch is kept.
+
+    tuned = Mira().fit(data, start, seed=1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.kernel import kernel
+from camber.metrics.bleu import BLEU
+from camber.settings import Settings, setting
+from camber.tune.data import Tuned, TuningData
+from camber.tune.guards import check_list, finished
+
+BACKGROUNDS = ("hope", "model")
+
+
+@dataclass(frozen=True)
+class Mira(Settings):
+    """k-best batch MIRA."""
+
+    epochs: int = setting(60, "passes over the sentences", low=1)
+    c: float = setting(0.01, "largest step of an update (aggressiveness)", low=1e-12)
+    decay: float = setting(0.999, "how much of the pseudo-corpus stays after each sentence", low=0.0, high=1.0)
+    background: str = setting("hope", "hypotheses that enter the pseudo-corpus", choices=BACKGROUNDS)
+    scale: float = setting(0.2, "factor of sentence scores (0 to 100) of metrics other than BLEU", low=1e-12)
+
+    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
+        """Return the averaged weights of the best epoch; the objective is its mean hinge loss."""
+        first = data.start(start)
+        check_list(data)
+        # other metrics have no pseudo-corpus: their sentence scores are used as they are
+        order = data.metric.order if isinstance(data.metric, BLEU) else 0
+        gains = np.zeros(data.hypotheses) if order else self.scale * data.sentence_scores()
+        statistics = np.ascontiguousarray(data.statistics.T)
+        rng = np.random.default_rng(seed)
+        base = data.base(first)
+        weights = np.ascontiguousarray(first[data.free])
+        background = np.ones(len(statistics))  # one match of every order, so that nothing is 0
+        room = np.empty((3, int(np.diff(data.sentence_offsets).max(initial=0))))
+        total = np.zeros(len(weights))
+        several = np.flatnonzero(np.diff(data.sentence_offsets) > 1)
+        updates, losses = 0, []
+        sign = 1.0 if data.metric.higher_is_better else -1.0
+        best, best_quality, best_epoch = first, -np.inf, 0
+        for epoch in range(1, self.epochs + 1):
+            made, loss = _epoch(
+                data.sentence_offsets,
+                rng.permutation(several),
+                data.columns,
+                base,
+                statistics,
+                gains,
+                order,
+                self.c,
+                self.decay,
+                self.background == "model",
+                background,
+                room,
+                weights,
+                total,
+            )
+            updates += made
+            losses.append(loss / len(several))
+            average = first.copy()
+            average[data.free] = total / (epoch * len(several))
+            quality = sign * data.corpus_score(average)
+            if quality > best_quality:
+                best, best_quality, best_epoch = average, quality, epoch
+        info = {"epoch": best_epoch, "updates": updates, "losses": losses}
+        return finished(data, best, losses[best_epoch - 1], updates > 0, info)
+
+
+@kernel
+def _epoch(
+    offsets, sentences, columns, base, statistics, gains, order, c, decay, by_model, background, room, weights, total
+):
+    """Go once through `sentences`; change the weights, their running total and the pseudo-corpus.
+
+    `statistics` is by column, [columns, hypotheses]; with an `order` of 0 the metric is not BLEU and `gains` is used.
+    Return the number of updates and the sum of the losses. The short loops over the hypotheses have no branches, so
+    that the compiler can do several at a time.
+    """
+    updates = 0
+    losses = 0.0
+    features = len(weights)
+    for k in range(len(sentences)):
+        start = offsets[sentences[k]]
+        count = offsets[sentences[k] + 1] - start
+        for i in range(count):
+            room[0, i] = base[start + i]
+            room[1, i] = gains[start + i]
+        for f in range(features):
+            weight = weights[f]
+            for i in range(count):
+                room[0, i] += weight * columns[f, start + i]
+        if order > 0:
+            for i in range(count):
+                room[1, i] = room[2, i] = 1.0
+            for n in range(order):
+                matches, ngrams = background[2 + n], background[2 + order + n]
+                for i in range(count):
+                    room[1, i] *= matches + statistics[2 + n, start + i]
+                    room[2, i] *= ngrams + statistics[2 + order + n, start + i]
+            if order == 4:
+                for i in range(count):
+                    room[1, i] = np.sqrt(np.sqrt(room[1, i] / room[2, i]))
+            else:
+                for i in range(count):
+                    room[1, i] = (room[1, i] / room[2, i]) ** (1.0 / order)
+            for i in range(count):
+                length, reference = background[0] + statistics[0, start + i], background[1] + statistics[1, start + i]
+                if length < reference:
+                    room[1, i] *= np.exp(1.0 - reference / length)
+                # BLEU's gain in words: times the reference length of corpus and sentence (Chiang et al. 2008)
+                room[1, i] *= reference
+        hope = fear = model = 0
+        for i in range(1, count):
+            score, gain = room[0, i], room[1, i]
+            if score + gain > room[0, hope] + room[1, hope]:
+                hope = i
+            if score - gain > room[0, fear] - room[1, fear]:
+                fear = i
+            if score > room[0, model]:
+                model = i
+        margin = room[1, hope] - room[1, fear]
+        loss = margin - (room[0, hope] - room[0, fear])
+        if margin > 1e-9 and loss > 0.0:
+            norm = 0.0
+            for f in range(features):
+                away = columns[f, start + hope] - columns[f, start + fear]
+                norm += away * away
+            if norm > 0.0:
+                step = min(c, loss / norm)  # Cherry and Foster 2012, Algorithm 1
+                for f in range(features):
+                    weights[f] += step * (columns[f, start + hope] - columns[f, start + fear])
+                updates += 1
+                losses += loss
+        if order > 0:
+            chosen = start + (model if by_model else hope)
+            for column in range(len(background)):
+                background[column] = decay * background[column] + statistics[column, chosen]
+        for f in range(features):
+            total[f] += weights[f]
+    return updates, losses

@@ -1,0 +1,115 @@
+"""The log-linear model's probabilities over each sentence's list, and derivatives through them (nguyen2007, 2.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from camber.kernel import kernel
+from camber.tune.data import Array, TuningData, add_products
+
+
+class Posterior:
+    """Probabilities ``p_k ∝ exp(scale (λ · h_k + fixed))`` inside every sentence; it owns its working space."""
+
+    def __init__(self, data: TuningData, start: Array) -> None:
+        self.data = data
+        self.scale = 1.0
+        self._base = data.base(start)
+        self._scores = np.empty(data.hypotheses)
+        self.probabilities = np.empty(data.hypotheses)
+        self.logs = np.empty(data.hypotheses)  # log p, finite even where p is 0
+
+    def update(self, scale: float, weights: Array) -> None:
+        """Fill `probabilities` and `logs` for tuned weights float64[free]."""
+        self.scale = scale
+        self._scores[:] = self._base
+        add_products(self.data.columns, weights, self._scores)
+        _normalise(self.data.sentence_offsets, self._scores, scale, self.probabilities, self.logs)
+
+    def expected(self, table: Array) -> Array:
+        """Return Σ p_k row_k over all hypotheses: [hypotheses, columns] → float64[columns]."""
+        found = np.zeros(table.shape[1])
+        _expect(self.probabilities, table, found)
+        return found
+
+    def weighted(self, table: Array, factors: Array) -> Array:
+        """Return the sum of every row's cells times `factors`: [hypotheses, columns], [columns] → [hypotheses]."""
+        found = np.empty(len(table))
+        _weigh(table, np.ascontiguousarray(factors), found)
+        return found
+
+    def through_scores(self, slopes: Array) -> Array:
+        """Return the gradient in the weights, given derivatives in the scaled scores: float64[hypotheses] → [free]."""
+        gradient = np.empty(len(self.data.free))
+        _project(self.data.columns, slopes, self.scale, gradient)
+        return gradient
+
+    def through_probabilities(self, slopes: Array) -> Array:
+        """Return the gradient in the weights, given derivatives in the probabilities: float64[hypotheses] → [free].
+
+        ∇p_k = scale p_k (h_k - Σ p_j h_j), so the derivative in the scaled score k is p_k (slope_k - Σ p_j slope_j).
+        """
+        inner = np.empty(self.data.hypotheses)
+        _centre(self.data.sentence_offsets, self.probabilities, np.ascontiguousarray(slopes), inner)
+        return self.through_scores(inner)
+
+
+@kernel
+def _normalise(offsets, scores, scale, probabilities, logs):
+    for s in range(len(offsets) - 1):
+        start, end = offsets[s], offsets[s + 1]
+        if start == end:
+            continue
+        highest = scale * scores[start]
+        for h in range(start + 1, end):
+            highest = max(highest, scale * scores[h])
+        total = 0.0
+        for h in range(start, end):
+            probabilities[h] = np.exp(scale * scores[h] - highest)
+            total += probabilities[h]
+        log_total = np.log(total)
+        for h in range(start, end):
+            probabilities[h] /= total
+            logs[h] = scale * scores[h] - highest - log_total
+
+
+@kernel
+def _expect(probabilities, table, found):
+    for h in range(len(probabilities)):
+        for c in range(len(found)):
+            found[c] += probabilities[h] * table[h, c]
+
+
+@kernel
+def _weigh(table, factors, found):
+    for h in range(len(found)):
+        total = 0.0
+        for c in range(len(factors)):
+            total += factors[c] * table[h, c]
+        found[h] = total
+
+
+@kernel
+def _centre(offsets, probabilities, slopes, inner):
+    for s in range(len(offsets) - 1):
+        mean = 0.0
+        for h in range(offsets[s], offsets[s + 1]):
+            mean += probabilities[h] * slopes[h]
+        for h in range(offsets[s], offsets[s + 1]):
+            inner[h] = probabilities[h] * (slopes[h] - mean)
+
+
+@kernel
+def _project(columns, slopes, scale, gradient):
+    count = len(slopes)
+    stop = count // 4 * 4
+    for f in range(len(gradient)):
+        a = b = c = d = 0.0  # four sums at once: a single one would wait for itself
+        for i in range(0, stop, 4):
+            a += slopes[i] * columns[f, i]
+            b += slopes[i + 1] * columns[f, i + 1]
+            c += slopes[i + 2] * columns[f, i + 2]
+            d += slopes[i + 3] * columns[f, i + 3]
+        for i in range(stop, count):
+            a += slopes[i] * columns[f, i]
+        gradient[f] = scale * ((a + b) + (c + d))

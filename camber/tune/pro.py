@@ -1,0 +1,187 @@
+"""PRO (Hopkins and May 2011): ranking pairs of hypotheses, learnt as a binary classification.
+
+From every sentence thousands of pairs are drawn; of those that differ enough in sentence BLEU the most different are
+kept, and a logistic regression on the differences of their features learns to tell the better one. Pairs that differ
+much in length are left out: overlong "monsters" among the hypotheses would otherwise teach the weights nonsense (Nakov,
+Guzmán and Vogel 2013).
+
+    tuned = Pro().fit(data, start, seed=1)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import TuneError
+from camber.kernel import kernel
+from camber.kernel.table import mix
+from camber.metrics.sentence import BREVITY, lengths_in_words
+from camber.settings import Settings, setting
+from camber.tune.data import Array, Tuned, TuningData
+from camber.tune.descent import lbfgs
+from camber.tune.guards import check_list, finished
+from camber.tune.regularise import L2, Regulariser
+
+
+@dataclass(frozen=True)
+class Pro(Settings):
+    """Pairwise ranked optimisation."""
+
+    samples: int = setting(5000, "pairs drawn per sentence", low=1)
+    threshold: float = setting(0.05, "least difference in sentence score (0 to 1) of a pair", low=0.0)
+    keep: int = setting(50, "pairs kept per sentence, those that differ most", low=1)
+    length_difference: int = setting(10, "most words by which a pair may differ in length (0: no limit)", low=0)
+    brevity: str = setting("plain", "brevity penalty of sentence BLEU+1", choices=BREVITY)
+    l2: float = setting(1.0, "strength of the L2 penalty on the summed loss", low=0.0)
+    steps: int = setting(100, "largest number of L-BFGS steps", low=1)
+
+    def fit(
+        self,
+        data: TuningData,
+        start: npt.ArrayLike,
+        seed: int,
+        threads: int = 0,
+        regulariser: Regulariser | None = None,
+    ) -> Tuned:
+        """Return the weights of the logistic regression; the objective is its loss per pair, penalty included.
+
+        `regulariser` (on the tuned weights) takes the place of L2.
+        """
+        first = data.start(start)
+        check_list(data)
+        pairs = self.sample(data, seed)
+        if not len(pairs):
+            raise TuneError(
+                f"no pair of hypotheses differs by {self.threshold} in sentence {data.metric.name};"
+                " lower the threshold, use longer lists, or check the references"
+            )
+        base = data.base(first)
+        differences = np.ascontiguousarray(data.columns[:, pairs[:, 0]] - data.columns[:, pairs[:, 1]])
+        offsets = base[pairs[:, 0]] - base[pairs[:, 1]]
+        penalty = L2(self.l2) if regulariser is None else regulariser
+
+        def objective(weights: Array) -> tuple[float, Array]:
+            loss, gradient = logistic_loss(differences, offsets, weights)
+            # a pair counts in both directions, which without an intercept is the same loss twice
+            more, slope = penalty.value_and_gradient(weights)
+            return (2.0 * loss + more) / len(pairs), (2.0 * gradient + slope) / len(pairs)
+
+        found = lbfgs(objective, first[data.free], self.steps)
+        weights = first.copy()
+        weights[data.free] = found.point
+        info = {"pairs": len(pairs), "steps": found.steps}
+        return finished(data, weights, found.value, found.moved, info)
+
+    def sample(self, data: TuningData, seed: int) -> npt.NDArray[np.int64]:
+        """Return pairs (better, worse) of hypotheses, int64[pairs, 2], by sentence and falling difference."""
+        quality = data.sentence_scores(self.brevity) / 100.0
+        lengths = lengths_in_words(data.metric, data.statistics) if self.length_difference else None
+        limit = float(self.length_difference) if lengths is not None else np.inf
+        found = np.empty((len(data) * self.keep, 2), np.int64)
+        room = np.empty(self.keep)
+        count = _sample(
+            data.sentence_offsets,
+            quality,
+            np.zeros(data.hypotheses) if lengths is None else lengths,
+            self.samples,
+            self.threshold,
+            limit,
+            np.int64(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> np.uint64(1)),
+            room,
+            found,
+        )
+        return found[:count].copy()
+
+
+def logistic_loss(differences: Array, offsets: Array, weights: Array) -> tuple[float, Array]:
+    """Return Σ log(1 + exp(-margin)) and its gradient: float64[features, pairs], [pairs], [features].
+
+    >>> loss, gradient = logistic_loss(np.array([[2.0]]), np.array([0.0]), np.array([0.0]))
+    >>> round(loss, 4), gradient.tolist()
+    (0.6931, [-1.0])
+    """
+    slopes = np.empty(differences.shape[1])
+    gradient = np.empty(len(weights))
+    loss = _logistic(differences, offsets, np.ascontiguousarray(weights), slopes, gradient)
+    return loss, gradient
+
+
+_BLOCK = 1024  # pairs at a time, which stay in the first cache
+
+
+@kernel
+def _logistic(differences, offsets, weights, slopes, gradient):
+    total = len(offsets)
+    loss = 0.0
+    for f in range(len(gradient)):
+        gradient[f] = 0.0
+    for start in range(0, total, _BLOCK):
+        end = min(start + _BLOCK, total)
+        for i in range(start, end):
+            slopes[i] = offsets[i]
+        for f in range(len(weights)):
+            for i in range(start, end):
+                slopes[i] += weights[f] * differences[f, i]
+        for i in range(start, end):
+            margin = slopes[i]
+            small = np.exp(-abs(margin))  # never overflows
+            loss += np.log1p(small) + max(0.0, -margin)
+            slopes[i] = -(small if margin > 0.0 else 1.0) / (1.0 + small)
+        for f in range(len(weights)):
+            # four sums at once: a single one would wait for itself
+            a = b = c = d = 0.0
+            stop = start + (end - start) // 4 * 4
+            for i in range(start, stop, 4):
+                a += slopes[i] * differences[f, i]
+                b += slopes[i + 1] * differences[f, i + 1]
+                c += slopes[i + 2] * differences[f, i + 2]
+                d += slopes[i + 3] * differences[f, i + 3]
+            for i in range(stop, end):
+                a += slopes[i] * differences[f, i]
+            gradient[f] += (a + b) + (c + d)
+    return loss
+
+
+@kernel
+def _sample(offsets, quality, lengths, samples, threshold, limit, seed, room, found):
+    """Fill `found` with the pairs kept, the most different first; return their number.
+
+    Every sentence has its own stream of random numbers (splitmix64 from the seed and the sentence). `room` holds the
+    differences of the pairs kept so far, falling; a later pair with an equal difference comes after.
+    """
+    keep = len(room)
+    count = 0
+    for s in range(len(offsets) - 1):
+        start, size = offsets[s], offsets[s + 1] - offsets[s]
+        if size < 2:
+            continue
+        state = mix(seed ^ mix(s + 1))
+        kept = 0
+        for _ in range(samples):
+            state += -7046029254386353131  # 0x9e3779b97f4a7c15, the step of splitmix64; wraps around
+            bits = mix(state)
+            # two numbers from one: 31 bits each are plenty for lists
+            one = start + (((bits >> 31) & 0x7FFFFFFF) * size >> 31)
+            two = start + ((bits & 0x7FFFFFFF) * size >> 31)
+            difference = quality[one] - quality[two]
+            if difference < 0.0:
+                one, two, difference = two, one, -difference
+            if difference < threshold or difference <= 0.0 or abs(lengths[one] - lengths[two]) > limit:
+                continue
+            if kept == keep and difference <= room[keep - 1]:
+                continue
+            place = kept if kept < keep else keep - 1
+            kept = min(kept + 1, keep)
+            while place > 0 and room[place - 1] < difference:
+                room[place] = room[place - 1]
+                found[count + place, 0] = found[count + place - 1, 0]
+                found[count + place, 1] = found[count + place - 1, 1]
+                place -= 1
+            room[place] = difference
+            found[count + place, 0] = one
+            found[count + place, 1] = two
+        count += kept
+    return count
