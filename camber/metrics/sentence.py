@@ -1,9 +1,9 @@
 """BLEU of single sentences and of many sums at once: what tuners need, on the statistics that BLEU counts.
 
-One sentence seldom has a match of every order, so counts are smoothed: BLEU+1 (Lin and Och 2004) adds one to the matches
-and n-grams of orders 2 and more; add-alpha adds `alpha` to all orders. Smoothing lifts the precision and not the brevity
-penalty, which makes a tuner prefer short output: with ``brevity="smoothed"`` the reference is longer by the same amount
-(Nakov, Guzmán and Vogel 2012).
+One sentence seldom has a match of every order, so counts are smoothed: BLEU+1 (Lin and Och 2004) adds one to the
+matches and n-grams of orders 2 and more; add-alpha adds `alpha` to all orders. Smoothing lifts the precision and not the
+brevity penalty, which makes a tuner prefer short output: with ``brevity="smoothed"`` the reference is longer by the same
+amount (Nakov, Guzmán and Vogel 2012).
 
     rows = bleu.statistics(hypotheses, [references], sentences)
     sentence_scores(bleu, rows)                                 # 0 to 100, one per row
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from camber.errors import SettingsError
 from camber.kernel import kernel
-from camber.metrics.bleu import SMOOTHING, BLEU
+from camber.metrics.bleu import BLEU, SMOOTHING
 from camber.metrics.metric import Metric
 
 BREVITY = ("plain", "smoothed")
@@ -77,7 +77,7 @@ def corpus_scores(metric: Metric, sums: npt.NDArray[np.float64]) -> npt.NDArray[
 
 
 def bleu_parameters(metric: Metric) -> tuple[int, int, float] | None:
-    """Return (order, smoothing as a number, its value) for the kernels, or None if the metric is none that they know."""
+    """Return (order, smoothing as a number, its value) for the kernels, or None for a metric they do not know."""
     if not isinstance(metric, BLEU) or metric.effective_order:
         return None
     return metric.order, SMOOTHING.index(metric.smooth), float(metric.smooth_value)

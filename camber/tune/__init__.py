@@ -1,50 +1,33 @@
 """Tuners: weights from an n-best list with a metric, one interface for all.
 
-data = TuningData.of(nbest, metric, [references])
-tuned = make_tuner("mira").fit(data, start, seed=1)
+    data = TuningData.of(nbest, metric, [references])
+    tuned = make_tuner("mira").fit(data, start, seed=1)
+
+The names below are imported when they are first used: a command that only lists the tuners needs no kernels.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
-from camber.errors import SettingsError
-from camber.tune.data import Tuned, Tuner, TuningData
-from camber.tune.expected import ExpectedBleu
-from camber.tune.likelihood import Likelihood
-from camber.tune.mert import Mert
-from camber.tune.mira import Mira
-from camber.tune.pro import Pro
-
-#: Short name → class.
-TUNERS: dict[str, type[Mert | Pro | Mira | ExpectedBleu | Likelihood]] = {
-    "mert": Mert,
-    "pro": Pro,
-    "mira": Mira,
-    "expected-bleu": ExpectedBleu,
-    "likelihood": Likelihood,
+_homes = {
+    "ExpectedBleu": "camber.tune.expected",
+    "Likelihood": "camber.tune.likelihood",
+    "Mert": "camber.tune.mert",
+    "Mira": "camber.tune.mira",
+    "Pro": "camber.tune.pro",
+    "Tuned": "camber.tune.data",
+    "Tuner": "camber.tune.data",
+    "TuningData": "camber.tune.data",
+    "TUNERS": "camber.tune.tuners",
+    "make_tuner": "camber.tune.tuners",
 }
 
-__all__ = [
-    "TUNERS",
-    "ExpectedBleu",
-    "Likelihood",
-    "Mert",
-    "Mira",
-    "Pro",
-    "Tuned",
-    "Tuner",
-    "TuningData",
-    "make_tuner",
-]
+__all__ = [*_homes]
 
 
-def make_tuner(name: str, settings: dict[str, Any] | None = None) -> Mert | Pro | Mira | ExpectedBleu | Likelihood:
-    """Make a tuner by its short name: mert, pro, mira, expected-bleu, likelihood.
-
-    >>> make_tuner("mert", {"restarts": 5})
-    Mert(restarts=5, directions=4, rounds=100)
-    """
-    if name not in TUNERS:
-        raise SettingsError(f"unknown tuner {name!r}; known: {', '.join(TUNERS)}")
-    return TUNERS[name].from_dict(settings or {})
+def __getattr__(name: str) -> Any:
+    if name in _homes:
+        return getattr(importlib.import_module(_homes[name]), name)
+    raise AttributeError(f"module 'camber.tune' has no attribute {name!r}")

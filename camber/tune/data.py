@@ -58,7 +58,7 @@ class TuningData:
     names: tuple[str, ...]
     features: Array  # [hypotheses, features]: sums over the parts
     sentence_offsets: npt.NDArray[np.int64]  # [sentences + 1]
-    statistics: Array  # [hypotheses, columns] of the metric
+    statistics: npt.NDArray[Any]  # float64[hypotheses, columns] of the metric
     metric: Metric
     fixed: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))  # [features]; none by default
     missing: Array = field(default_factory=lambda: np.zeros(0))  # [columns]: of sentences without any hypothesis
@@ -245,7 +245,7 @@ def _add_products(columns, weights, scores):
 @kernel
 def _first_highest(offsets, scores, found):
     for s in range(len(found)):
-        best = np.int64(-1)
+        best = -1
         for h in range(offsets[s], offsets[s + 1]):
             if best < 0 or scores[h] > scores[best]:
                 best = h

@@ -69,6 +69,6 @@ def rprop(
 
 
 def _minimum(objective: Objective, start: Array, point: Array, value: float, steps: int) -> Minimum:
-    """Say whether the objective depends on the point at all, so that "it did not move" can be told from "it was done"."""
+    """Compare with the start and the origin, so that "it never moved" can be told from "it was there already"."""
     elsewhere = (objective(start)[0], objective(np.zeros(len(start)))[0])
     return Minimum(point, value, steps, any(abs(other - value) > 1e-12 * (1.0 + abs(value)) for other in elsewhere))

@@ -2,7 +2,8 @@
 
     J = log B̃P + Σ_n 1/N log(Σ_t E c_n / Σ_t E a_n)  -  prior  +  entropy weight · H
 
-Expectations are over ``p_k ∝ exp(scale λ · h_k)`` inside each list. The brevity penalty's hard minimum becomes a sigmoid.
+Expectations are over ``p_k ∝ exp(scale λ · h_k)`` inside each list. The hard minimum in the brevity penalty becomes a
+sigmoid.
 
     tuned = ExpectedBleu().fit(data, start, seed=1)
 """
@@ -18,7 +19,7 @@ from camber.errors import TuneError
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
 from camber.tune.data import Array, Tuned, TuningData
-from camber.tune.descent import lbfgs, rprop
+from camber.tune.descent import Objective, lbfgs, rprop
 from camber.tune.guards import check_list, finished
 from camber.tune.posterior import Posterior
 from camber.tune.regularise import L2, Regulariser
@@ -66,9 +67,7 @@ class ExpectedBleu(Settings):
     """Maximise the BLEU of expected counts, by RProp or L-BFGS."""
 
     method: str = setting("rprop", "how to climb", choices=METHODS)
-    scale: float = setting(
-        1.0, "factor of the scores inside the probabilities; large ones approach the 1-best", low=1e-9
-    )
+    scale: float = setting(1.0, "factor of the scores in the probabilities; a large one nears the 1-best", low=1e-9)
     steepness: float = setting(100.0, "of the sigmoid in the brevity penalty, per relative length", low=1e-9)
     variance: float = setting(0.0, "variance of the Gaussian prior on the weights (0: no prior)", low=0.0)
     entropy: float = setting(0.0, "weight of the entropy of the probabilities; negative ones sharpen them")
@@ -82,7 +81,7 @@ class ExpectedBleu(Settings):
         threads: int = 0,
         regulariser: Regulariser | None = None,
     ) -> Tuned:
-        """Return the weights; the objective is J (log BLEU of expected counts with prior and entropy, higher is better).
+        """Return the weights; the objective is J (higher is better), prior and entropy included.
 
         `regulariser` (on the tuned weights) is subtracted too.
         """
@@ -97,12 +96,10 @@ class ExpectedBleu(Settings):
         weights[data.free] = found.point
         return finished(data, weights, -found.value, found.moved, {"steps": found.steps})
 
-    def objective(self, data: TuningData, start: Array, regulariser: Regulariser | None = None):  # type: ignore[no-untyped-def]
+    def objective(self, data: TuningData, start: Array, regulariser: Regulariser | None = None) -> Objective:
         """Return the function that is minimised: tuned weights float64[free] → (-J, its gradient)."""
         if not isinstance(data.metric, BLEU):
-            raise TuneError(
-                f"expected BLEU needs the statistics of BLEU, not of {data.metric.name}; choose another tuner"
-            )
+            raise TuneError(f"expected BLEU needs the statistics of BLEU, not of {data.metric.name}; use another tuner")
         order = data.metric.order
         posterior = Posterior(data, start)
         prior = L2(1.0 / self.variance if self.variance > 0.0 else 0.0)

@@ -1,6 +1,7 @@
 """The tuners as the textbooks have them: loops over Python lists, no cleverness."""
 
 import math
+from itertools import pairwise
 
 from naive.splitmix import MASK, mix
 
@@ -26,7 +27,7 @@ def add(rows):
 
 
 def groups(offsets):
-    return [range(a, b) for a, b in zip(offsets, offsets[1:], strict=False)]
+    return [range(a, b) for a, b in pairwise(offsets)]
 
 
 def winners(offsets, scores):
@@ -35,7 +36,7 @@ def winners(offsets, scores):
 
 
 def line_search(offsets, scores, slopes, rows):
-    """The highest BLEU on the line scores + x slopes: try a point between any two neighbouring crossings of any lines."""
+    """The highest BLEU on the line scores + x slopes: try a point between any two neighbouring crossings."""
     crossings = set()
     for group in groups(offsets):
         for i in group:
@@ -46,7 +47,7 @@ def line_search(offsets, scores, slopes, rows):
     if not points:
         return bleu(add([rows[h] for h in winners(offsets, scores)])), 0.0
     tries = [points[0] - 1.0, points[-1] + 1.0]
-    tries += [(a + b) / 2 for a, b in zip(points, points[1:], strict=False) if b - a > 1e-9 * (1 + abs(b))]
+    tries += [(a + b) / 2 for a, b in pairwise(points) if b - a > 1e-9 * (1 + abs(b))]
     best = max(tries, key=lambda x: on_line(offsets, scores, slopes, rows, x))
     return on_line(offsets, scores, slopes, rows, best), best
 
@@ -61,7 +62,7 @@ def dot(a, b):
 
 
 def mira_epoch(offsets, order_of_sentences, features, rows, weights, background, c=0.01, decay=0.999):
-    """One pass of k-best MIRA; changes `weights` and `background`; returns the sum of the weights after each sentence."""
+    """One pass of k-best MIRA; changes `weights` and `background`; returns the sum of all weights on the way."""
     total = [0.0] * len(weights)
     for s in order_of_sentences:
         group = groups(offsets)[s]
