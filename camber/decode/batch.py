@@ -180,3 +180,23 @@ def decode_batch(
         found.count[s] = count
         found.next[0], found.next[1], found.next[2] = s + 1, d + count, found.part_first[d + count]
     return 0
+
+
+@kernel
+def summarise(found, options, unknown_ids, sums, offsets, ids):
+    """Sum the features of every derivation over its parts, and write its words one after the other.
+
+    unknown_ids: int64, the id of each unknown word; sums: float64[derivations, features]; offsets: int64[derivations +
+    1]; ids: int32[words].
+    """
+    at = 0
+    for d in range(len(sums)):
+        for row in range(found.part_first[d], found.part_first[d + 1]):
+            for f in range(sums.shape[1]):
+                sums[d, f] += found.features[row, f]
+            option = found.option[row]
+            for t in range(options.word_first[option], options.word_first[option + 1]):
+                word = options.target[t]
+                ids[at] = word if word >= 0 else unknown_ids[-1 - word]
+                at += 1
+        offsets[d + 1] = at
