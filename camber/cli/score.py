@@ -5,57 +5,125 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from camber.cli.options import FILE, seed_option
 
-if TYPE_CHECKING:
-    from camber.metrics.compare import Result
-
 
 @click.command(short_help="Measure translations against references.")
-@click.argument("hypotheses", metavar="HYP...", nargs=-1, required=True, type=FILE)
+@click.argument("hypotheses", metavar="[HYP]...", nargs=-1, type=FILE)
 @click.option("--ref", "references", multiple=True, required=True, type=FILE, help="Reference; may be repeated.")
-@click.option("--metric", "metrics", default="bleu", show_default=True, help="bleu, sbp, chrf, ter, or some: bleu,ter")
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    metavar="NAME=F,F,…",
+    help="A system with the outputs of several optimiser runs; may be repeated.",
+)
+@click.option(
+    "--metric", "metrics", default="bleu", show_default=True, help="bleu, sbp, chrf, ter, extra:NAME, or some: bleu,ter"
+)
+@click.option(
+    "--extra",
+    "outside",
+    multiple=True,
+    metavar="NAME=F,F,…",
+    help="Outside scores (COMET, …) for extra:NAME: a number per line, a file for every output in order.",
+)
 @click.option("--tokenize", default="13a", show_default=True, help="sacreBLEU's tokenizer for BLEU: 13a, none, intl, …")
 @click.option("--lowercase", is_flag=True, help="Ignore case.")
+@click.option(
+    "--reference-length",
+    type=click.Choice(["closest", "shortest"]),
+    default="closest",
+    show_default=True,
+    help="Which of several references BLEU's brevity penalty looks at.",
+)
 @click.option("--samples", default=1000, show_default=True, type=click.IntRange(1), help="Bootstrap samples.")
 @click.option("--trials", default=10_000, show_default=True, type=click.IntRange(1), help="Randomisation trials.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.option("--latex", is_flag=True, help="Write a LaTeX table.")
 @seed_option
 def command(
     hypotheses: tuple[Path, ...],
     references: tuple[Path, ...],
+    systems: tuple[str, ...],
     metrics: str,
+    outside: tuple[str, ...],
     tokenize: str,
     lowercase: bool,
+    reference_length: str,
     samples: int,
     trials: int,
     as_json: bool,
+    latex: bool,
     seed: int,
 ) -> None:
-    """Measure translations against references; several HYP are compared with the first (- is standard input).
+    """Measure translations against references; all systems are compared with the first (HYP - is standard input).
 
     BLEU is sacreBLEU's: text is tokenised as in mteval-v13a unless --tokenize says otherwise. For text that is already
     tokenised say --tokenize none.
+
+    A system tuned several times is given with all its outputs: --system base=a,b,c --system new=d,e,f. Then means and
+    standard deviations are told, and the test is stratified approximate randomisation (Clark et al. 2011).
     """
     from camber.metrics.compare import compare, warn_if_tokenised
+    from camber.metrics.tables import latex_table, text_table
 
+    if as_json and latex:
+        raise click.UsageError("--json and --latex exclude each other")
     if len(set(hypotheses)) < len(hypotheses):
         raise click.UsageError("a HYP is given twice")
-    texts = {path: _lines(path) for path in dict.fromkeys((*references, *hypotheses))}
+    paths = {str(path): [path] for path in hypotheses}
+    for name, files in (_named(text, "--system") for text in systems):
+        if name in paths:
+            raise click.UsageError(f"two systems are named {name}")
+        paths[name] = files
+    if not paths:
+        raise click.UsageError("nothing to score; give HYP or --system")
+    texts = {path: _lines(path) for path in dict.fromkeys((*references, *(f for runs in paths.values() for f in runs)))}
     _check_lengths(texts)
-    systems = {str(path): texts[path] for path in hypotheses}
+    outputs = {name: [texts[path] for path in files] for name, files in paths.items()}
     if tokenize != "none":
-        warn_if_tokenised(systems)
-    names = [name.strip() for name in metrics.split(",") if name.strip()]
-    results = compare(systems, [texts[path] for path in references], names, tokenize, lowercase, samples, trials, seed)
+        warn_if_tokenised({name: runs[0] for name, runs in outputs.items()})
+    results = compare(
+        outputs,
+        [texts[path] for path in references],
+        [name.strip() for name in metrics.split(",") if name.strip()],
+        tokenize,
+        lowercase,
+        samples,
+        trials,
+        seed,
+        reference_length,
+        dict(_outside(text, paths) for text in outside),
+    )
     if as_json:
         click.echo(json.dumps([result.to_dict() for result in results], indent=1, ensure_ascii=False))
     else:
-        click.echo("\n".join(_table(results)))
+        click.echo("\n".join((latex_table if latex else text_table)(results)))
+
+
+def _named(text: str, option: str) -> tuple[str, list[Path]]:
+    """Take NAME=F,F,… apart."""
+    name, _, files = text.partition("=")
+    paths = [Path(file) for file in files.split(",") if file]
+    if not name or not paths:
+        raise click.UsageError(f"{option} {text}: expected NAME=FILE or NAME=FILE,FILE,…")
+    return name, paths
+
+
+def _outside(text: str, systems: dict[str, list[Path]]) -> tuple[str, dict[str, list[list[float]]]]:
+    """Read the outside scores of all outputs: name → system → numbers of every run."""
+    from camber.nbest.reading import number
+
+    name, files = _named(text, "--extra")
+    wanted = sum(map(len, systems.values()))
+    if len(files) != wanted:
+        raise click.UsageError(f"--extra {name}: {len(files)} files for {wanted} outputs; expected one for each")
+    columns = iter([[number(line, name, path, n) for n, line in enumerate(_lines(path), 1)] for path in files])
+    return name, {system: [next(columns) for _ in runs] for system, runs in systems.items()}
 
 
 def _lines(path: Path) -> list[str]:
@@ -82,21 +150,3 @@ def _check_lengths(texts: dict[Path, list[str]]) -> None:
                 min(len(other), len(lines)) + 1,
                 remedy="line n of every file must be the same sentence",
             )
-
-
-def _table(results: list[Result]) -> list[str]:
-    """Lay out the results: a block per metric, its signature below."""
-    lines: list[str] = []
-    width = max(len(result.system) for result in results)
-    compared = any(result.difference is not None for result in results)
-    for metric in dict.fromkeys(result.metric for result in results):
-        block = [result for result in results if result.metric == metric]
-        heads = f"{'':{width}}  {metric:>8}  {'95 % interval':>15}"
-        lines.append(heads + (f"  {'difference':>10}  {'p bootstrap':>11}  {'p random.':>9}" if compared else ""))
-        for result in block:
-            line = f"{result.system:{width}}  {result.score:8.2f}  {result.low:6.2f} … {result.high:6.2f}"
-            if result.difference is not None:
-                line += f"  {result.difference:+10.2f}  {result.bootstrap_p:11.4f}  {result.randomisation_p:9.4f}"
-            lines.append(line)
-        lines += [f"{metric}|{block[-1].signature}", ""]
-    return lines[:-1]

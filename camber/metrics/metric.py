@@ -23,6 +23,7 @@ from camber.errors import CamberError, SettingsError
 References = Sequence[Sequence[str | None]]
 
 NAMES = ("bleu", "sbp", "chrf", "ter")
+EXTRA = "extra:"  # before the name of an outside score
 
 
 class Metric(ABC):
@@ -84,7 +85,7 @@ def owners(hypotheses: int, references: int, sentences: npt.ArrayLike | None) ->
 def statistics_of_sacrebleu(
     inner: Any, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None
 ) -> list[list[float]]:
-    """Return the rows that a metric of sacreBLEU computes; references are prepared once per sentence."""
+    """Return the rows that a metric of sacreBLEU computes; references are prepared, and equal texts counted, once."""
     groups = grouped_references(references)
     owner = owners(len(hypotheses), len(groups), sentences)
     needed = dict.fromkeys(owner.tolist())
@@ -92,10 +93,12 @@ def statistics_of_sacrebleu(
         sentence: inner._extract_reference_info([inner._preprocess_segment(line) for line in groups[sentence]])
         for sentence in needed
     }
-    return [
-        inner._compute_segment_statistics(inner._preprocess_segment(line), prepared[sentence])
-        for line, sentence in zip(hypotheses, owner.tolist(), strict=True)
-    ]
+    known: dict[tuple[int, str], list[float]] = {}
+    for key in zip(owner.tolist(), hypotheses, strict=True):
+        if key not in known:
+            line = inner._preprocess_segment(key[1])
+            known[key] = inner._compute_segment_statistics(line, prepared[key[0]])
+    return [known[key] for key in zip(owner.tolist(), hypotheses, strict=True)]
 
 
 def signature_of_sacrebleu(inner: Any, references: int) -> str:
@@ -104,19 +107,24 @@ def signature_of_sacrebleu(inner: Any, references: int) -> str:
     return str(inner.get_signature())
 
 
-def make_metric(name: str, tokenize: str = "13a", lowercase: bool = False) -> Metric:
-    """Make a metric by its short name: bleu, sbp, chrf, ter.
+def make_metric(name: str, tokenize: str = "13a", lowercase: bool = False, reference_length: str = "closest") -> Metric:
+    """Make a metric by its short name: bleu, sbp, chrf, ter, or extra:NAME (an outside score of an n-best list).
 
-    `tokenize` concerns BLEU only; TER ignores case anyway, as sacreBLEU's does by default.
+    `tokenize` and `reference_length` (closest or shortest) concern BLEU only; TER ignores case anyway, as sacreBLEU's
+    does by default. ``extra:-NAME`` is an outside score of which less is better.
     """
     from camber.metrics.bleu import BLEU
     from camber.metrics.chrf import ChrF
+    from camber.metrics.outside import Outside
     from camber.metrics.ter import TER
 
     if name in ("bleu", "sbp"):
-        return BLEU(tokenize=tokenize, lowercase=lowercase, strict=name == "sbp")
+        return BLEU(tokenize=tokenize, lowercase=lowercase, strict=name == "sbp", reference_length=reference_length)
     if name == "chrf":
         return ChrF(lowercase=lowercase)
     if name == "ter":
         return TER()
-    raise SettingsError(f"unknown metric {name!r}; known: {', '.join(NAMES)}")
+    column = name.removeprefix(EXTRA).removeprefix("-")
+    if name.startswith(EXTRA) and column:
+        return Outside(column, higher_is_better=not name.startswith(f"{EXTRA}-"))
+    raise SettingsError(f"unknown metric {name!r}; known: {', '.join(NAMES)}, {EXTRA}NAME")
