@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _homes = {
     "CamberError": "camber.errors",
     "train": "camber.pipeline.train",
+    "tune_model": "camber.pipeline.tune",
     "load": "camber.model.translator",
 }
 

@@ -19,6 +19,7 @@ VERBS = {
     "score": "Measure translations against references.",
     "train": "Train a translator from parallel text.",
     "translate": "Translate text.",
+    "tune": "Fit a model's weights to a development set.",
     "warmup": "Compile the kernels ahead of time.",
 }
 

@@ -29,6 +29,7 @@ def _stage_options(command: Any) -> Any:
 @click.option("--held-out", type=click.IntRange(0), default=None, help="Pairs to hold out when no dev set is given.")
 @click.option("--lm", type=FILE, multiple=True, help="ARPA file to use instead of estimating one; may be repeated.")
 @click.option("--alignment", type=FILE, help="Word alignment (Pharaoh format) to use instead of our own.")
+@click.option("--tune/--no-tune", "tuned", default=True, show_default=True, help="Tune the weights on the dev set.")
 @click.option("--config", type=FILE, help="TOML file with settings; flags override it.")
 @click.option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.")
 @_stage_options

@@ -17,6 +17,7 @@ from camber.lm.kneser_ney import LmSettings
 from camber.rules.extraction import RuleSettings
 from camber.settings import Settings
 from camber.text.pipeline import TextSettings
+from camber.tune.loop import TuneSettings
 
 #: table of the file → settings of that stage
 STAGES: dict[str, type[Settings]] = {
@@ -26,6 +27,7 @@ STAGES: dict[str, type[Settings]] = {
     "lm": LmSettings,
     "rules": RuleSettings,
     "decode": DecodeSettings,
+    "tune": TuneSettings,
 }
 
 
@@ -39,6 +41,7 @@ class TrainSettings:
     lm: LmSettings = field(default_factory=LmSettings)
     rules: RuleSettings = field(default_factory=RuleSettings)
     decode: DecodeSettings = field(default_factory=DecodeSettings)
+    tune: TuneSettings = field(default_factory=TuneSettings)
 
     @classmethod
     def from_dict(cls, tables: dict[str, dict[str, Any]]) -> TrainSettings:

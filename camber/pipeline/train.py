@@ -11,21 +11,27 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import align_corpus
 from camber.corpus.reading import read_parallel
 from camber.decode.features import feature_names, untuned_weights
-from camber.errors import InputError
+from camber.errors import InputError, TuneError
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import NgramModel
 from camber.metrics.bleu import BLEU
 from camber.model.directory import check_place, write_model
 from camber.model.translator import Translator, load, model_sizes
 from camber.model.weights import Weights
-from camber.pipeline.corpus import HeldOut, load_bitext, load_held_out, prepare
+from camber.pipeline.corpus import load_bitext, load_held_out, prepare
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.progress import log
 from camber.rules.extraction import extract
 from camber.rules.store import RuleStore
+from camber.text.pipeline import TextPipeline
+from camber.tune.loop import tune
 
 Name = str | Path
+Dev = tuple[list[str], list[list[str]]]  # source lines, and the lines of every reference
+
+#: with fewer dev sentences, untuned weights are the better bet
+FEWEST_TO_TUNE = 30
 
 
 def train(
@@ -38,6 +44,7 @@ def train(
     lm: Sequence[Name] | Name = (),
     alignment: Name | None = None,
     held_out: int | None = None,
+    tuned: bool = True,
     settings: TrainSettings | None = None,
     seed: int = 1,
     threads: int = 0,
@@ -46,8 +53,9 @@ def train(
     """Train a translator from two parallel files and return it, opened from its directory `model`.
 
     `lm`: ARPA files to use instead of a language model of the target side; `alignment`: a Pharaoh file instead of our
-    own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, 0: none). What the
-    stages made stays in ``<model>.work``, so that an interrupted or changed training runs only what it must.
+    own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, 0: none). The weights
+    are tuned on the dev set or the held-out pairs unless `tuned` is false. What the stages made stays in
+    ``<model>.work``, so that an interrupted or changed training runs only what it must.
 
     >>> camber.train("train.de", "train.en", "my-model")                            # doctest: +SKIP
     """
@@ -58,7 +66,7 @@ def train(
     check_place(model)
     dev = _read_dev(dev_source, references)  # before the long work: a wrong path should not cost an hour
     if alignment is not None:
-        held_out = 0  # the file has a line for every pair
+        held_out = 0  # the file has a line for every pair, and all of them are used
 
     with Stages(model.with_name(model.name + ".work")) as stages:
         corpus = stages.run(
@@ -90,16 +98,26 @@ def train(
             ).save(folder),
             code=("camber.rules",),
         )
-        held = load_held_out(corpus.folder)
-        _assemble(model, settings, corpus, language, rules)
+        dev = dev or _held_out(corpus)
+        tuning = None
+        if tuned and _can_be_tuned_on(dev):
+            tuning = stages.run(
+                "tune",
+                {"corpus": corpus, "lm": language, "rules": rules, "settings": settings.tune, "decode": settings.decode,
+                 "dev": dev, "seed": seed},
+                lambda folder: _tune(settings, corpus, language, rules, dev, seed, threads, folder),
+                code=("camber.tune", "camber.decode", "camber.metrics"),
+            )  # fmt: skip
+        _assemble(model, settings, corpus, language, rules, tuning)
         if not keep_work:
             stages.remove()
     translator = load(model)
-    _report(translator, dev, held, threads)
+    if dev and tuning is None:
+        _report(translator, dev, threads)
     return translator
 
 
-def _read_dev(source: Name | None, references: list[Path]) -> tuple[list[str], list[list[str]]] | None:
+def _read_dev(source: Name | None, references: list[Path]) -> Dev | None:
     """Read the dev set, if one was given: source lines, and the lines of every reference."""
     if source is None and not references:
         return None
@@ -150,25 +168,76 @@ def _language_models(corpus: Stage, arpas: Sequence[Path], settings: TrainSettin
         model.save(folder / f"lm{number}", "lm")
 
 
-def _assemble(model: Path, settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage) -> None:
-    """Put the stages' outputs together into a model directory."""
+def _held_out(corpus: Stage) -> Dev | None:
+    """Return the pairs that were set aside as a dev set with one reference."""
+    held = load_held_out(corpus.folder)
+    return (held.source, [held.target]) if held else None
+
+
+def _can_be_tuned_on(dev: Dev | None) -> bool:
+    """Say whether there is a dev set that is worth tuning on, and tell the user if there is not."""
+    if dev is None:
+        log.info("not tuned: there is no dev set")
+        return False
+    if len(dev[0]) < FEWEST_TO_TUNE:
+        log.info("not tuned: %d dev sentences are too few (at least %d)", len(dev[0]), FEWEST_TO_TUNE)
+        return False
+    return True
+
+
+def _open(settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage) -> Translator:
+    """Open what the stages made as a translator with untuned weights."""
     models = [NgramModel.load(folder, "lm") for folder in sorted(language.folder.glob("lm*"))]
+    weights = untuned_weights(len(models))
+    return Translator(
+        TextPipeline.load(corpus.folder / "text"),
+        RuleStore.load(rules.folder),
+        models,
+        Weights({name: weights[name] for name in feature_names(len(models))}, signature="untuned"),
+        settings.decode,
+    )
+
+
+def _tune(
+    settings: TrainSettings,
+    corpus: Stage,
+    language: Stage,
+    rules: Stage,
+    dev: Dev | None,
+    seed: int,
+    threads: int,
+    folder: Path,
+) -> None:
+    """Tune the weights; where that is impossible, say why and keep the untuned ones."""
+    translator = _open(settings, corpus, language, rules)
+    weights = translator.weights
+    try:
+        source, references = dev or ([], [])
+        weights = tune(translator, source, references, settings.tune, seed, threads).weights
+    except TuneError as error:
+        log.warning("not tuned: %s", error)
+    weights.write(folder / "weights.tsv")
+
+
+def _assemble(
+    model: Path, settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage, tuning: Stage | None
+) -> None:
+    """Put the stages' outputs together into a model directory."""
+    translator = _open(settings, corpus, language, rules)
     with write_model(model, "phrase", settings.to_dict()) as draft:
         draft.take_folder(corpus.folder / "text", "text")
         draft.take_folder(language.folder)
         draft.take_folder(rules.folder, "rules")
-        weights = untuned_weights(len(models))
-        Weights({name: weights[name] for name in feature_names(len(models))}).write(draft.path("weights.tsv"))
-        draft.sizes |= model_sizes(RuleStore.load(rules.folder), models)
+        if tuning:
+            draft.take(tuning.folder / "weights.tsv", "weights.tsv")
+        else:
+            translator.weights.write(draft.path("weights.tsv"))
+        draft.sizes |= model_sizes(translator.decoder.store, translator.decoder.models)
 
 
-def _report(
-    translator: Translator, dev: tuple[list[str], list[list[str]]] | None, held: HeldOut | None, threads: int
-) -> None:
+def _report(translator: Translator, dev: Dev, threads: int) -> None:
     """Say how well the model translates text that it was not trained on."""
-    if dev is None and held is None:
-        return
-    source, references = dev if dev else (held.source, [held.target])  # type: ignore[union-attr]
+    source, references = dev
     metric = BLEU(tokenize="none" if translator.text.settings.tokenizer == "none" else "13a")
     score = metric.score(metric.statistics(translator.translate(source, threads), references).sum(0))
-    log.info("BLEU on %s %s lines: %.2f", f"{len(source):,}", "dev" if dev else "held-out", score)
+    log.info("BLEU on %s dev lines: %.2f", f"{len(source):,}", score)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from camber.errors import SettingsError
 from camber.tune.data import Tuner
 
@@ -23,7 +25,14 @@ def make_tuner(name: str, **settings: object) -> Tuner:
     from camber.tune.mira import Mira
     from camber.tune.pro import Pro
 
-    classes = {"mert": Mert, "pro": Pro, "mira": Mira, "expected-bleu": ExpectedBleu, "likelihood": Likelihood}
+    classes: dict[str, Any] = {
+        "mert": Mert,
+        "pro": Pro,
+        "mira": Mira,
+        "expected-bleu": ExpectedBleu,
+        "likelihood": Likelihood,
+    }
     if name not in classes:
         raise SettingsError(f"no tuner {name!r}; there are {', '.join(classes)}")
-    return classes[name].from_dict(settings)
+    tuner: Tuner = classes[name].from_dict(settings)
+    return tuner
