@@ -120,7 +120,8 @@ def options(model, phrase, weights, limit):
             value += weights["lm" if k == 1 else f"lm{k}"] * lm_score(ngrams, rule.target, begin=False, end=False)
         return value
 
-    return sorted(rules, key=estimate, reverse=True)[:limit]
+    by_probability = sorted(rules, key=lambda rule: -rule.scores[2])  # p(t|s) decides between equal estimates
+    return sorted(by_probability, key=estimate, reverse=True)[:limit]
 
 
 def allowed(covered, last_end, begin, end, limit):
