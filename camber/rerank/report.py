@@ -1,0 +1,197 @@
+"""What re-ranking gained: on the list it was fitted to, and by cross-validation on sentences it had not seen.
+
+report = evaluate(reranker, nbest, references, folds=5)      # fits the re-ranker, too
+print("\\n".join(report.lines()))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import SettingsError
+from camber.metrics.metric import Metric, References
+from camber.metrics.oracle import corpus_oracle, oracle_scores
+from camber.metrics.significance import paired_bootstrap, paired_randomisation
+from camber.nbest import NBest
+from camber.progress import log
+from camber.rerank.reranker import Reranker, as_references
+from camber.tune import TuningData
+
+_LEVEL = 0.05  # of significance
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Every sentence re-ranked by weights that were fitted without it."""
+
+    folds: int
+    tuned: float
+    difference: float  # from the 1-best; positive is better, whatever the metric
+    p: float  # by paired approximate randomisation
+    wins: float  # share of resampled test sets on which re-ranking is better
+    changed: int  # sentences with another translation
+
+
+@dataclass(frozen=True)
+class Report:
+    """Corpus scores of the 1-best, the tuned choice and the two oracles on the training list."""
+
+    metric: str
+    signature: str
+    sentences: int
+    hypotheses: int
+    one_best: float
+    tuned: float
+    oracle: float
+    anti_oracle: float
+    oracle_at: dict[int, float]
+    moved: bool
+    held_out: HeldOut | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self) | {"summary": self.summary()}
+
+    def lines(self) -> list[str]:
+        """Lay the report out for people."""
+        rows = [("1-best (the list's own order)", self.one_best), ("tuned, on the training list", self.tuned)]
+        if self.held_out:
+            rows.append((f"tuned, held out ({self.held_out.folds} folds)", self.held_out.tuned))
+        rows += [("oracle", self.oracle), ("anti-oracle", self.anti_oracle)]
+        rows += [(f"oracle of the first {k}", score) for k, score in self.oracle_at.items()]
+        found = [f"{self.sentences:,} sentences, {self.hypotheses:,} hypotheses", f"{'':32}{self.metric:>9}"]
+        found += [f"{name:32}{score:9.2f}" for name, score in rows]
+        return [*found, f"{self.metric}|{self.signature}", "", self.summary()]
+
+    def summary(self) -> str:
+        """Say in a sentence or two, honestly, what was gained."""
+        if not self.moved:
+            return f"Nothing was gained: no weights did better than the list's own order ({self.metric})."
+        room = abs(self.oracle - self.one_best)
+        if self.held_out is None:
+            gained = self.tuned - self.one_best
+            return (
+                f"On the list that it was fitted to, re-ranking changes {self.metric} by {gained:+.2f}. That flatters:"
+                " --held-out 5 tells what to expect of other sentences."
+            )
+        held = self.held_out
+        change = held.tuned - self.one_best
+        facts = f"{self.metric} {self.one_best:.2f} → {held.tuned:.2f} ({change:+.2f}, p = {held.p:.4f})"
+        share = f" It is {held.difference / room:.0%} of what the oracle of this list would gain." if room > 0 else ""
+        if held.changed == 0:
+            return f"Nothing was gained: on sentences that it had not seen, re-ranking chose the 1-best. {facts}."
+        if held.p >= _LEVEL:
+            return f"Nothing was gained that chance would not explain: on sentences that it had not seen, {facts}."
+        if held.difference > 0:
+            return f"Re-ranking helps on sentences that it had not seen: {facts}.{share}"
+        return f"Re-ranking does harm on sentences that it had not seen: {facts}. Do not use this model."
+
+
+def evaluate(
+    reranker: Reranker,
+    nbest: NBest,
+    refs: References | Sequence[str] | None = None,
+    sources: Sequence[str] | None = None,
+    folds: int = 0,
+    trials: int = 10_000,
+    oracle_at: Sequence[int] = (10,),
+) -> Report:
+    """Fit `reranker` on the whole list and report; with `folds` also by cross-validation.
+
+    Sentence `s` is in fold ``s % folds``.
+    """
+    data = reranker.tuning_data(nbest, refs, sources)
+    metric = data.metric
+    missing = missing_rows(metric, nbest, refs)
+    own = nbest.best()
+    one_best = _table(data, own, missing)
+    held = _held_out(reranker, data, one_best, missing, folds, trials) if folds else None
+    reranker.fit_data(data, nbest.sparse)
+    tuned = _table(data, data.best_by(reranker.fitted.scores(data.features)), missing)
+    best, worst = (
+        corpus_oracle(metric, data.statistics, data.sentence_offsets, side, missing=data.missing)
+        for side in (False, True)
+    )
+    longest = int(np.diff(nbest.sentence_offsets).max(initial=0))
+    ks = [k for k in oracle_at if k < longest]
+    return Report(
+        metric.name,
+        metric.signature(len(as_references(refs))),
+        len(nbest),
+        nbest.hypotheses,
+        _score(metric, one_best),
+        _score(metric, tuned),
+        data.score_of(best),
+        data.score_of(worst),
+        oracle_scores(metric, data.statistics, data.sentence_offsets, ks, data.missing),
+        reranker.fitted.moved,
+        held,
+    )
+
+
+def _held_out(
+    reranker: Reranker,
+    data: TuningData,
+    one_best: npt.NDArray[np.float64],
+    missing: dict[int, npt.NDArray[np.float64]],
+    folds: int,
+    trials: int,
+) -> HeldOut:
+    if not 2 <= folds <= len(data):
+        raise SettingsError(f"{folds} folds of {len(data)} sentences; expected 2 to {len(data)}")
+    chosen = np.full(len(data), -1, np.int64)
+    fold_of = np.arange(len(data)) % folds
+    for fold in range(folds):
+        reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)))
+        best = data.best_by(reranker.fitted.scores(data.features))
+        chosen[fold_of == fold] = best[fold_of == fold]
+        log.info("held out: fold %d of %d", fold + 1, folds)
+    tuned = _table(data, chosen, missing)
+    metric = data.metric
+    score, base = _score(metric, tuned), _score(metric, one_best)
+    return HeldOut(
+        folds,
+        score,
+        score - base if metric.higher_is_better else base - score,
+        paired_randomisation(metric, one_best, tuned, trials, reranker.seed),
+        paired_bootstrap(metric, one_best, tuned, 1000, reranker.seed).wins,
+        int((tuned != one_best).any(1).sum()),
+    )
+
+
+def of_sentences(data: TuningData, chosen: npt.NDArray[np.int64]) -> TuningData:
+    """Return the columns of some sentences."""
+    starts, counts = data.sentence_offsets[:-1][chosen], np.diff(data.sentence_offsets)[chosen]
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    rows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
+    return TuningData(data.names, data.features[rows], offsets, data.statistics[rows], data.metric, data.fixed)
+
+
+def missing_rows(
+    metric: Metric, nbest: NBest, refs: References | Sequence[str] | None
+) -> dict[int, npt.NDArray[np.float64]]:
+    """Return the statistics of an empty translation for every sentence without hypotheses."""
+    empty = np.flatnonzero(np.diff(nbest.sentence_offsets) == 0)
+    if not len(empty):
+        return {}
+    rows = metric.statistics([""] * len(empty), as_references(refs), empty)
+    return dict(zip(empty.tolist(), rows.astype(np.float64), strict=True))
+
+
+def _table(
+    data: TuningData, chosen: npt.NDArray[np.int64], missing: dict[int, npt.NDArray[np.float64]]
+) -> npt.NDArray[np.float64]:
+    """Return the statistics of one hypothesis per sentence, float64[sentences, columns]."""
+    found = data.statistics[np.maximum(chosen, 0)] if data.hypotheses else np.zeros((len(data), len(data.missing)))
+    for sentence in np.flatnonzero(chosen < 0).tolist():
+        found[sentence] = missing[sentence]
+    return found
+
+
+def _score(metric: Metric, table: npt.NDArray[np.float64]) -> float:
+    return float(metric.score(table.sum(0)))

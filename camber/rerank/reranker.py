@@ -1,0 +1,240 @@
+"""The re-ranker: fit on a list with references, then re-rank any list of the same engine.
+
+reranker = Reranker(tuner="mert", metric="bleu", length=True).fit(nbest, references)
+better = reranker.rerank(other)          # re-scored and sorted, best first
+reranker.save("my-reranker")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import CamberError, ModelError, SettingsError
+from camber.lm.ngrams import NgramModel
+from camber.metrics.metric import Metric, References, make_metric
+from camber.metrics.outside import Outside
+from camber.model.directory import ModelDirectory, write_model
+from camber.nbest import NBest
+from camber.progress import log
+from camber.rerank.features import FeatureSettings, text_features
+from camber.rerank.linear import Linear
+from camber.tune import TuningData
+from camber.tune.tuners import TUNERS
+
+KIND = "rerank"
+LEARNERS = ("linear",)
+
+
+class Reranker:
+    """Re-rank n-best lists by weights that were fitted to a metric.
+
+    The list's own order (its score, or the place in it) is always one of the features, so the fitted model can keep it.
+    `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better). `lm` is
+    an n-gram model, or the path of an ARPA file; the fitted model keeps it.
+
+    >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
+    >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
+    >>> reranker.rerank(nbest).best_texts()
+    ['a b c d', 'a b c d']
+    """
+
+    def __init__(
+        self,
+        learner: str = "linear",
+        tuner: str = "mert",
+        metric: str = "bleu",
+        *,
+        tokenize: str = "13a",
+        lowercase: bool = False,
+        lm: NgramModel | str | Path | None = None,
+        lm_language: str = "",
+        lm_lowercase: bool = False,
+        length: bool = False,
+        consensus: bool = False,
+        tuner_settings: Mapping[str, Any] | None = None,
+        seed: int = 1,
+        threads: int = 0,
+    ) -> None:
+        self.learner, self.tuner, self.metric = learner, tuner, metric
+        self.tokenize, self.lowercase = tokenize, lowercase
+        self.lm, self.lm_language, self.lm_lowercase = lm, lm_language, lm_lowercase
+        self.length, self.consensus = length, consensus
+        self.tuner_settings = dict(tuner_settings or {})
+        self.seed, self.threads = seed, threads
+        self._fitted: Linear | None = None
+        self._own: frozenset[str] = frozenset()  # names of the list's own features that may be absent (sparse)
+        self._facts: dict[str, int] = {}
+
+    # -- settings ------------------------------------------------------------------------------------------------------
+    @property
+    def feature_settings(self) -> FeatureSettings:
+        """The features that are made from texts."""
+        return FeatureSettings(self.length, self.consensus, self.lm_language, self.lm_lowercase)
+
+    def make_metric(self) -> Metric:
+        """Make the metric that is fitted to."""
+        return make_metric(self.metric, self.tokenize, self.lowercase)
+
+    @property
+    def fitted(self) -> Linear:
+        """What was learnt: names, weights, scales."""
+        if self._fitted is None:
+            raise CamberError("this re-ranker is not fitted yet; call fit, or load a model")
+        return self._fitted
+
+    def _language_model(self) -> NgramModel | None:
+        if isinstance(self.lm, str | Path):
+            self.lm = NgramModel.read(self.lm)
+        return self.lm
+
+    # -- fitting -------------------------------------------------------------------------------------------------------
+    def fit(
+        self,
+        nbest: NBest,
+        refs: References | Sequence[str] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> Reranker:
+        """Fit weights to a list with its references: lines, or several texts of lines; none for an outside score."""
+        return self.fit_data(self.tuning_data(nbest, refs, sources), nbest.sparse)
+
+    def tuning_data(
+        self,
+        nbest: NBest,
+        refs: References | Sequence[str] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> TuningData:
+        """Return the columns that are fitted to: all features, and the metric's statistics."""
+        if self.learner not in LEARNERS:
+            raise SettingsError(f"unknown learner {self.learner!r}; known: {', '.join(LEARNERS)}")
+        if self.tuner not in TUNERS:
+            raise SettingsError(f"unknown tuner {self.tuner!r}; known: {', '.join(TUNERS)}")
+        metric = self.make_metric()
+        references = _references(refs, metric)
+        return TuningData.of(self.with_features(nbest, sources), metric, references)
+
+    def fit_data(self, data: TuningData, sparse: frozenset[str] = frozenset()) -> Reranker:
+        """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
+        own = next(place for place, name in enumerate(data.names) if name.startswith("list."))
+        self._fitted = Linear.fit(data, own, self.tuner, self.tuner_settings, self.seed, self.threads)
+        self._own = sparse
+        self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
+        return self
+
+    def with_features(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
+        """Return the list, one part per hypothesis, with the features that this re-ranker makes from texts."""
+        lines = nbest.sources if sources is None else list(sources)
+        made = text_features(nbest, self.feature_settings, self._language_model(), lines)
+        if both := [name for name in made if name in nbest.names]:
+            raise CamberError(f"the list already has a feature {both[0]!r}, which the re-ranker makes; rename it")
+        table = np.column_stack([nbest.hypothesis_features(), *made.values()])
+        return NBest.of_hypotheses(
+            (*nbest.names, *made),
+            nbest.sentence_offsets,
+            nbest.texts,
+            table,
+            nbest.scores,
+            extra=nbest.extra,
+            sparse=nbest.sparse,
+        )
+
+    # -- applying ------------------------------------------------------------------------------------------------------
+    def scores(self, nbest: NBest, sources: Sequence[str] | None = None) -> npt.NDArray[np.float64]:
+        """Return the score of every hypothesis, float64[hypotheses]; the features must be those of the fitting."""
+        fitted = self.fitted
+        wide = self.with_features(nbest, sources)
+        columns = {name: place for place, name in enumerate(wide.names)}
+        missing = [name for name in fitted.names if name not in columns and name not in self._own]
+        unknown = [name for name in wide.names if name not in set(fitted.names) and name not in wide.sparse]
+        if missing:
+            hint = "; give the sources as when it was fitted" if missing == ["length.ratio"] else ""
+            raise CamberError(
+                f"the list lacks features that the model was fitted on: {', '.join(missing)}; "
+                f"it has: {', '.join(wide.names)}{hint}"
+            )
+        if unknown:
+            raise CamberError(
+                f"the list has features that the model does not know: {', '.join(unknown)}; fit it again with them, "
+                f"or give a list with: {', '.join(fitted.names)}"
+            )
+        table = np.zeros((wide.hypotheses, len(fitted.names)))
+        for place, name in enumerate(fitted.names):
+            if name in columns:
+                table[:, place] = wide.features[:, columns[name]]
+        return fitted.scores(table)
+
+    def rerank(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
+        """Return the list with the model's scores, every sentence's hypotheses best first (equals in their order)."""
+        scores = self.scores(nbest, sources)
+        bounds = zip(nbest.sentence_offsets[:-1].tolist(), nbest.sentence_offsets[1:].tolist(), strict=True)
+        order = [start + np.argsort(-scores[start:end], kind="stable") for start, end in bounds]
+        return replace(nbest, scores=scores).of_rows(order)
+
+    # -- on disk -------------------------------------------------------------------------------------------------------
+    def save(self, path: str | Path, report: str = "") -> None:
+        """Write a model directory of kind "rerank", with its language model if it has one."""
+        fitted, lm = self.fitted, self._language_model()
+        with write_model(path, KIND) as draft:
+            fitted.save(draft)
+            if lm is not None:
+                draft.path("lm/lm.words.txt")
+                lm.save(draft.folder / "lm", "lm")
+            if report:
+                draft.path("report.txt").write_text(report + "\n", "utf-8")
+            draft.settings[KIND] = {
+                "learner": self.learner,
+                "tuner": self.tuner,
+                "metric": self.metric,
+                "tokenize": self.tokenize,
+                "lowercase": self.lowercase,
+                "seed": self.seed,
+                "moved": fitted.moved,
+                "sparse": sorted(self._own),
+            }
+            draft.settings["features"] = self.feature_settings.to_dict()
+            draft.settings["tuner"] = dict(self.tuner_settings)
+            draft.sizes |= self._facts | {"language_models": int(lm is not None)}
+
+    @classmethod
+    def load(cls, path: str | Path) -> Reranker:
+        """Open a model directory that :meth:`save` wrote."""
+        model = ModelDirectory.open(path)
+        if model.kind != KIND:
+            raise ModelError(f"{path}: a {model.kind} model, which cannot re-rank lists; fit one: camber rerank fit")
+        chosen = dict(model.settings[KIND])
+        moved, sparse = bool(chosen.pop("moved")), frozenset(chosen.pop("sparse"))
+        if chosen["learner"] not in LEARNERS:
+            raise ModelError(f"{path}: learner {chosen['learner']!r}, which this version does not know")
+        lm = NgramModel.load(model.path / "lm", "lm") if model.sizes.get("language_models") else None
+        features = FeatureSettings.from_dict(model.settings["features"]).to_dict()
+        found = cls(**chosen, **features, lm=lm, tuner_settings=model.settings.get("tuner", {}))
+        found._fitted, found._own = Linear.load(model, moved), sparse
+        found._facts = {name: model.sizes[name] for name in ("sentences", "hypotheses", "features")}
+        return found
+
+
+def as_references(refs: References | Sequence[str] | None) -> References:
+    """Return references as a list of texts; they may be given as the lines of one text.
+
+    >>> as_references(["a", "b"])
+    [['a', 'b']]
+    """
+    if not refs:
+        return []
+    texts: Any = [list(refs)] if isinstance(refs[0], str) else refs
+    return texts
+
+
+def _references(refs: References | Sequence[str] | None, metric: Metric) -> References:
+    if isinstance(metric, Outside):
+        if refs:
+            log.info("references are not used: the metric is the outside score %s", metric.column)
+        return []
+    if not refs:
+        raise CamberError(f"{metric.name} needs references; give them, or fit to an outside score (extra:NAME)")
+    return as_references(refs)
