@@ -17,13 +17,17 @@ import numpy.typing as npt
 
 from camber.engine import in_order
 from camber.kernel import kernel
+from camber.metrics.bleu import BLEU
 from camber.metrics.sentence import bleu_of_row, bleu_parameters
 from camber.settings import Settings, setting
 from camber.tune.data import Array, Tuned, TuningData, add_products
+from camber.tune.descent import rprop
+from camber.tune.expected import ExpectedBleu
 from camber.tune.guards import check_list, finished
 
 _LEAST_GAIN = 1e-7  # of the metric (0 to 100): less is rounding
 _NARROW = 1e-9  # intervals narrower than this, relative to 1 + their place, are rounding
+_GENERATION = 4  # starts that do not know of each other; not the number of threads, so that this changes nothing
 _OUTSIDE = 0.1  # how far beyond the outermost breakpoint to step, in units of 1 + its size
 
 
@@ -45,7 +49,7 @@ class LineSearch:
         self.parameters = bleu_parameters(data.metric)
         rows = data.hypotheses
         longest = int(np.diff(data.sentence_offsets).max(initial=0))
-        self._room, self._who = np.empty((4, longest)), np.empty((2, longest), np.int64)
+        self._room = [np.empty(longest, kind) for _ in range(2) for kind in (np.float64, np.float64, np.int64)]
         self._breaks, self._pairs = np.empty(rows), np.empty((rows, 2), np.int64)
         self._first = np.empty(len(data), np.int64)
         self._sums = np.empty((1, data.statistics.shape[1]))
@@ -53,9 +57,7 @@ class LineSearch:
     def along(self, scores: Array, slopes: Array) -> Line:
         """Return the best point of the line: scores now and their change per unit of x, both float64[hypotheses]."""
         data = self.data
-        count = _envelopes(
-            data.sentence_offsets, slopes, scores, self._room, self._who, self._breaks, self._pairs, self._first
-        )
+        count = _envelopes(data.sentence_offsets, slopes, scores, *self._room, self._breaks, self._pairs, self._first)
         breaks = self._breaks[:count]
         sweep = np.argsort(breaks)  # equal ones in any order: nothing is measured between them
         self._sums[0] = data.sums_of(self._first)  # at the far left
@@ -82,62 +84,74 @@ def _middle(low: float, high: float) -> float:
 
 
 @kernel
-def _envelopes(offsets, slopes, scores, room, who, breaks, pairs, first):
+def _envelopes(offsets, slopes, scores, up, up_scores, up_who, down, down_scores, down_who, breaks, pairs, first):
     """Fill `breaks` with the points where a best hypothesis changes, `pairs` with (left, right); return their number.
 
     `first` gets the best hypothesis of every sentence at minus infinity (-1: none). The envelope is walked from x = 0
     to both sides: of all steeper lines, the one that crosses the present one first comes next. An envelope has few
-    corners, so this is several times faster than sorting the lines by slope.
+    corners, so this is several times faster than sorting the lines by slope. The other arrays are working space.
     """
     count = 0
     for s in range(len(first)):
         start, end = offsets[s], offsets[s + 1]
-        first[s] = -1
         if start == end:
+            first[s] = -1
             continue
         top = start
+        height = scores[start]
         for h in range(start + 1, end):
-            if scores[h] > scores[top]:
+            if scores[h] > height:
                 top = h
+                height = scores[h]
+        slope = slopes[top]
         rising = falling = 0
-        for h in range(start, end):  # without branches: their outcome is a coin toss
-            room[0, rising] = slopes[h]
-            room[1, rising] = scores[h]
-            who[0, rising] = h
-            rising += slopes[h] > slopes[top]
-            room[2, falling] = -slopes[h]
-            room[3, falling] = scores[h]
-            who[1, falling] = h
-            falling += slopes[h] < slopes[top]
-        for side in range(2):  # 0: to the right; 1: to the left, with x and the slopes negated
-            left = rising if side == 0 else falling
-            now, height, since = top, scores[top], 0.0
-            slope = slopes[top] if side == 0 else -slopes[top]
-            while left > 0:
-                best = 0
-                drop, climb = height - room[2 * side + 1, 0], room[2 * side, 0] - slope
-                for i in range(1, left):
-                    # crossings at drop / climb, compared without dividing; of equal ones the steepest line goes on
-                    d, c = height - room[2 * side + 1, i], room[2 * side, i] - slope
-                    if d * climb < drop * c or (d * climb == drop * c and c > climb):
-                        drop, climb, best = d, c, i
-                since = max(since, drop / climb)
-                new, slope, height = who[side, best], room[2 * side, best], room[2 * side + 1, best]
-                breaks[count] = since if side == 0 else -since
-                pairs[count, side] = now
-                pairs[count, 1 - side] = new
-                count += 1
-                now = new
-                kept = 0
-                for i in range(left):
-                    room[2 * side, kept] = room[2 * side, i]
-                    room[2 * side + 1, kept] = room[2 * side + 1, i]
-                    who[side, kept] = who[side, i]
-                    kept += room[2 * side, i] > slope
-                left = kept
-            if side == 1:
-                first[s] = now
+        for h in range(start, end):  # without branches, whose outcome would be a coin toss
+            steep, score = slopes[h], scores[h]
+            up[rising] = steep
+            up_scores[rising] = score
+            up_who[rising] = h
+            rising += steep > slope
+            down[falling] = -steep
+            down_scores[falling] = score
+            down_who[falling] = h
+            falling += steep < slope
+        count, _ = _walk(up, up_scores, up_who, rising, top, slope, height, breaks, pairs, count)
+        right = count
+        count, first[s] = _walk(down, down_scores, down_who, falling, top, -slope, height, breaks, pairs, count)
+        for k in range(right, count):  # to the left: x was negated, and the pairs are the other way round
+            breaks[k] = -breaks[k]
+            pairs[k, 0], pairs[k, 1] = pairs[k, 1], pairs[k, 0]
     return count
+
+
+@kernel
+def _walk(slopes, scores, who, left, now, slope, height, breaks, pairs, count):
+    """Follow the envelope from x = 0 to the right over `left` steeper lines; return the new count and the last line."""
+    since = 0.0
+    while left > 0:
+        best = 0
+        drop, climb = height - scores[0], slopes[0] - slope
+        for i in range(1, left):
+            # crossings at drop / climb, compared without dividing; of equal ones the steepest line goes on
+            d, c = height - scores[i], slopes[i] - slope
+            ours, theirs = d * climb, drop * c
+            if ours <= theirs and (ours < theirs or c > climb):
+                drop, climb, best = d, c, i
+        since = max(since, drop / climb)
+        breaks[count] = since
+        pairs[count, 0] = now
+        now, slope, height = who[best], slopes[best], scores[best]
+        pairs[count, 1] = now
+        count += 1
+        kept = 0
+        for i in range(left):
+            steep = slopes[i]
+            slopes[kept] = steep
+            scores[kept] = scores[i]
+            who[kept] = who[i]
+            kept += steep > slope
+        left = kept
+    return count, now
 
 
 @kernel
@@ -186,27 +200,43 @@ def _highest_interval(ends: Array, quality: Array) -> tuple[int, float]:
 class Mert(Settings):
     """Minimum error rate training, here as the maximisation of any corpus metric."""
 
-    restarts: int = setting(20, "starting points: the given one and random ones", low=1)
-    directions: int = setting(4, "random directions to try where no single weight helps", low=0)
+    restarts: int = setting(20, "starting points: the given one, random ones, and some near the best so far", low=1)
+    directions: int = setting(6, "random directions to try where no single weight helps", low=0)
+    noise: float = setting(0.2, "how far from the best so far to start again, relative to its size", low=0.0)
     rounds: int = setting(100, "largest number of passes over the weights from one start", low=1)
 
     def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
-        """Return the weights with the highest corpus metric found; objective and metric are the same number."""
+        """Return the weights with the highest corpus metric found; objective and metric are the same number.
+
+        The first generation starts from the given weights, from the maximum of expected BLEU near them (a smooth
+        landscape leads to better regions), and from random points. Every later one starts near the best so far.
+        """
         first = data.start(start)
         check_list(data)
         scales = data.standardised_scales()
         base = data.base(first)
         seeds = np.random.SeedSequence(seed).spawn(self.restarts)
+        summits: list[_Summit] = []
+        highest: _Summit | None = None
+        known: list[Array] = []
 
         def climb(restart: int) -> _Summit:
             rng = np.random.default_rng(seeds[restart])
             weights = first[data.free]
-            if restart > 0 or not weights.any():
-                weights = _random_start(rng, weights, scales, restart)
-            return self._climb(data, base, scales, weights, rng)
+            if highest is not None:
+                weights = _nearby(rng, highest.weights, scales, self.noise)
+            elif restart == 1 and isinstance(data.metric, BLEU):
+                weights = smooth_start(data, first)
+            elif restart > 0 or not weights.any():
+                weights = _anywhere(rng, weights, scales)
+            return self._climb(data, base, scales, weights, rng, known)
 
-        summits = list(in_order(climb, range(self.restarts), threads))
-        highest = max(summits, key=lambda summit: summit.quality)  # the first among equals
+        for generation in range(0, self.restarts, _GENERATION):
+            members = range(generation, min(generation + _GENERATION, self.restarts))
+            known = [_unit(summit.weights, scales) for summit in summits]
+            summits += in_order(climb, members, threads)
+            highest = max(summits, key=lambda summit: summit.quality)  # the first among equals
+        assert highest is not None
         best = first.copy()
         best[data.free] = highest.weights
         sign = 1.0 if data.metric.higher_is_better else -1.0
@@ -217,7 +247,15 @@ class Mert(Settings):
         moved = any(summit.moves for summit in summits)
         return finished(data, _rescaled(data, best, first), sign * highest.quality, moved, info)
 
-    def _climb(self, data: TuningData, base: Array, scales: Array, start: Array, rng: np.random.Generator) -> _Summit:
+    def _climb(
+        self,
+        data: TuningData,
+        base: Array,
+        scales: Array,
+        start: Array,
+        rng: np.random.Generator,
+        known: list[Array],
+    ) -> _Summit:
         """Follow line searches upwards from one start until neither a weight nor a random direction helps."""
         search = LineSearch(data)
         weights = start.copy()
@@ -234,7 +272,7 @@ class Mert(Settings):
         quality = quality_of(scores)
         searches = moves = failures = 0
         limit = self.rounds * (len(weights) + self.directions)
-        for direction, slopes in _directions(data, scales, self.directions, rng):
+        for direction, slopes in _directions(data, scales, self.directions, rng, known):
             line = search.along(scores, slopes)
             searches += 1
             failures += 1
@@ -262,27 +300,54 @@ class _Summit:
 
 
 def _directions(
-    data: TuningData, scales: Array, random: int, rng: np.random.Generator
+    data: TuningData, scales: Array, more: int, rng: np.random.Generator, known: list[Array]
 ) -> Iterator[tuple[Array, Array]]:
-    """Yield directions and slopes for ever: every weight in random order, then `random` directions, and so on."""
+    """Yield directions and slopes for ever: every weight in random order, then `more` others, and so on.
+
+    The others are differences of two summits known from earlier generations, which lie along the ridges of the
+    landscape, in turn with random ones.
+    """
     axes = np.eye(len(scales))
     while True:
         for axis in rng.permutation(len(axes)).tolist():
             yield axes[axis], data.columns[axis]
-        for _ in range(random):
-            direction = rng.standard_normal(len(scales)) / scales
+        for turn in range(more):
+            if len(known) > 1 and turn % 2 == 0:
+                one, other = rng.choice(len(known), 2, replace=False).tolist()
+                direction = known[one] - known[other]
+            else:
+                direction = rng.standard_normal(len(scales)) / scales
             slopes = np.zeros(data.hypotheses)
             add_products(data.columns, direction, slopes)
             yield direction, slopes
 
 
-def _random_start(rng: np.random.Generator, weights: Array, scales: Array, restart: int) -> Array:
-    """Draw a start: odd ones near the given weights, even ones anywhere, in units of the features' spread."""
-    size = np.abs(weights * scales).mean()
-    spread = (size if size > 0 else 1.0) / scales
-    if restart % 2 and weights.any():
-        return weights + rng.standard_normal(len(weights)) * spread
-    return rng.uniform(-1.0, 1.0, len(weights)) * spread
+def _unit(weights: Array, scales: Array) -> Array:
+    """Scale weights to one size, because only their direction matters to a ranking."""
+    return weights / (np.sqrt(((weights * scales) ** 2).sum()) or 1.0)
+
+
+def smooth_start(data: TuningData, start: Array) -> Array:
+    """Return tuned weights, float64[free], some steps up the expected BLEU from `start`, which they equal in size."""
+    free = start[data.free]
+    size = np.abs(free).sum() or 1.0
+    objective = ExpectedBleu().objective(data, start)
+    point = rprop(objective, free, 1.0 / data.standardised_scales(), steps=50).point
+    if data.fixed.any():  # then the size means something
+        return point
+    return point * (size / np.abs(point).sum()) if point.any() else free
+
+
+def _nearby(rng: np.random.Generator, weights: Array, scales: Array, noise: float) -> Array:
+    """Draw a start near `weights`, in units of the features' spread."""
+    size = np.sqrt(((weights * scales) ** 2).mean())
+    return weights + noise * size * rng.standard_normal(len(weights)) / scales
+
+
+def _anywhere(rng: np.random.Generator, weights: Array, scales: Array) -> Array:
+    """Draw a start anywhere: about as large as `weights`, in units of the features' spread."""
+    size = np.abs(weights * scales).mean() or 1.0
+    return rng.uniform(-1.0, 1.0, len(weights)) * 2.0 * size / scales
 
 
 def _rescaled(data: TuningData, weights: Array, start: Array) -> Array:

@@ -64,7 +64,7 @@ class Mira(Settings):
                 self.decay,
                 self.background == "model",
                 background,
-                room,
+                *room,
                 weights,
                 total,
             )
@@ -81,58 +81,79 @@ class Mira(Settings):
 
 @kernel
 def _epoch(
-    offsets, sentences, columns, base, statistics, gains, order, c, decay, by_model, background, room, weights, total
+    offsets,
+    sentences,
+    columns,
+    base,
+    statistics,
+    gains,
+    order,
+    c,
+    decay,
+    by_model,
+    background,
+    all_scores,
+    all_gains,
+    all_ngrams,
+    weights,
+    total,
 ):
     """Go once through `sentences`; change the weights, their running total and the pseudo-corpus.
 
     `statistics` is by column, [columns, hypotheses]; with an `order` of 0 the metric is not BLEU and `gains` is used.
-    Return the number of updates and the sum of the losses. The short loops over the hypotheses have no branches, so
-    that the compiler can do several at a time.
+    Return the number of updates and the sum of the losses. The short loops over the hypotheses have no branches and
+    count from 0, so that the compiler can do several at a time.
     """
     updates = 0
     losses = 0.0
     features = len(weights)
     for k in range(len(sentences)):
-        start = offsets[sentences[k]]
-        count = offsets[sentences[k] + 1] - start
+        start, end = offsets[sentences[k]], offsets[sentences[k] + 1]
+        count = end - start
+        scores, gain, ngrams = all_scores[:count], all_gains[:count], all_ngrams[:count]
+        fixed, given = base[start:end], gains[start:end]
         for i in range(count):
-            room[0, i] = base[start + i]
-            room[1, i] = gains[start + i]
+            scores[i] = fixed[i]
+            gain[i] = given[i]
+            ngrams[i] = 1.0
         for f in range(features):
             weight = weights[f]
+            column = columns[f, start:end]
             for i in range(count):
-                room[0, i] += weight * columns[f, start + i]
+                scores[i] += weight * column[i]
         if order > 0:
             for i in range(count):
-                room[1, i] = room[2, i] = 1.0
+                gain[i] = 1.0
             for n in range(order):
-                matches, ngrams = background[2 + n], background[2 + order + n]
+                past_matches, past_ngrams = background[2 + n], background[2 + order + n]
+                matches, totals = statistics[2 + n, start:end], statistics[2 + order + n, start:end]
                 for i in range(count):
-                    room[1, i] *= matches + statistics[2 + n, start + i]
-                    room[2, i] *= ngrams + statistics[2 + order + n, start + i]
+                    gain[i] *= past_matches + matches[i]
+                    ngrams[i] *= past_ngrams + totals[i]
             if order == 4:
                 for i in range(count):
-                    room[1, i] = np.sqrt(np.sqrt(room[1, i] / room[2, i]))
+                    gain[i] = np.sqrt(np.sqrt(gain[i] / ngrams[i]))
             else:
                 for i in range(count):
-                    room[1, i] = (room[1, i] / room[2, i]) ** (1.0 / order)
+                    gain[i] = (gain[i] / ngrams[i]) ** (1.0 / order)
+            lengths, references = statistics[0, start:end], statistics[1, start:end]
             for i in range(count):
-                length, reference = background[0] + statistics[0, start + i], background[1] + statistics[1, start + i]
+                length, reference = background[0] + lengths[i], background[1] + references[i]
                 if length < reference:
-                    room[1, i] *= np.exp(1.0 - reference / length)
+                    gain[i] *= np.exp(1.0 - reference / length)
                 # BLEU's gain in words: times the reference length of corpus and sentence (Chiang et al. 2008)
-                room[1, i] *= reference
+                gain[i] *= reference
         hope = fear = model = 0
+        hope_score, fear_score, model_score = scores[0] + gain[0], scores[0] - gain[0], scores[0]
         for i in range(1, count):
-            score, gain = room[0, i], room[1, i]
-            if score + gain > room[0, hope] + room[1, hope]:
-                hope = i
-            if score - gain > room[0, fear] - room[1, fear]:
-                fear = i
-            if score > room[0, model]:
-                model = i
-        margin = room[1, hope] - room[1, fear]
-        loss = margin - (room[0, hope] - room[0, fear])
+            if scores[i] + gain[i] > hope_score:
+                hope, hope_score = i, scores[i] + gain[i]
+            if scores[i] - gain[i] > fear_score:
+                fear, fear_score = i, scores[i] - gain[i]
+            if scores[i] > model_score:
+                model, model_score = i, scores[i]
+        margin = gain[hope] - gain[fear]
+        loss = margin - (scores[hope] - scores[fear])
         if margin > 1e-9 and loss > 0.0:
             norm = 0.0
             for f in range(features):
@@ -146,8 +167,8 @@ def _epoch(
                 losses += loss
         if order > 0:
             chosen = start + (model if by_model else hope)
-            for column in range(len(background)):
-                background[column] = decay * background[column] + statistics[column, chosen]
+            for column_number in range(len(background)):
+                background[column_number] = decay * background[column_number] + statistics[column_number, chosen]
         for f in range(features):
             total[f] += weights[f]
     return updates, losses
