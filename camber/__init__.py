@@ -15,6 +15,8 @@ __version__ = "0.1.0"
 
 _homes = {
     "CamberError": "camber.errors",
+    "NBest": "camber.nbest",
+    "Reranker": "camber.rerank.reranker",
     "train": "camber.pipeline.train",
     "tune_model": "camber.pipeline.tune",
     "load": "camber.model.translator",

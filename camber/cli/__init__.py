@@ -16,6 +16,7 @@ VERBS = {
     "extract": "Write Moses-format phrase and reordering tables.",
     "info": "Say what a model is made of.",
     "lm": "Estimate an n-gram language model.",
+    "rerank": "Re-rank the n-best lists of any engine.",
     "score": "Measure translations against references.",
     "train": "Train a translator from parallel text.",
     "translate": "Translate text.",
