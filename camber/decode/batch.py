@@ -28,6 +28,8 @@ class ListRoom(NamedTuple):
     heap_scores: Array  # float64[items]
     heap_items: Array  # int64[items]
     seen: Array  # int64[nbest, 2]: two hashes of every text so far
+    seen_slots: Array  # int64, a power of two: where to find them
+    chain: Array  # int64[hypotheses of a stack]
     path: Array  # int64[parts]: hypotheses
 
 
@@ -67,7 +69,7 @@ class Workspace:
         self.coverages = 64 * self.length + 1024
         self.edges = 4096
         self.cells = 4096 + 3 * pop_limit
-        self.items = 4096 + (64 * nbest * self.length if nbest > 1 else 0)
+        self.items = 4096 + (16 * nbest * self.length if nbest > 1 else 0)
         #: edges, language model scores of cells, pops
         self.work = np.zeros(3, np.int64)
 
@@ -118,6 +120,8 @@ class Workspace:
             heap_scores=np.empty(self.items),
             heap_items=np.empty(self.items, np.int64),
             seen=np.empty((self.nbest, 2), np.int64),
+            seen_slots=np.empty(capacity_for(self.nbest) if self.nbest > 1 else 8, np.int64),
+            chain=np.empty(self.pops, np.int64),
             path=np.empty(self.length * self.nbest + 1, np.int64),
         )
 

@@ -34,34 +34,48 @@ def k_best(hyps, best, count, distinct, tries, options, room, found, at, part):
     hypotheses of all parts go to room.path. At most `tries` derivations are looked at for distinct texts.
     """
     items, path = room.items, room.path
+    for slot in range(len(room.seen_slots)):
+        room.seen_slots[slot] = -1
     size = 0
     used = 0
     total = 0
     tried = 0
     length = 0
     found.part_first[at] = part
-    # the last part may be any complete hypothesis
-    item = np.int64(-1)
-    suffix = 0.0
-    back = best
+    # to be queued next: a hypothesis, what follows it, and the score of that; first, any complete hypothesis
+    queued, item, suffix = best, np.int64(-1), 0.0
+    if count > 1:
+        _sort_chain(hyps, queued, room.chain)
     while True:
-        while back >= 0:
+        if queued >= 0:
             if used >= len(items):
                 return -1
             items[used]["suffix"] = suffix
-            items[used]["hypothesis"] = back
+            items[used]["hypothesis"] = queued
             items[used]["next"] = item
-            size = push(room.heap_scores, room.heap_items, size, hyps[back]["score"] + suffix, used)
+            size = push(room.heap_scores, room.heap_items, size, hyps[queued]["score"] + suffix, used)
             used += 1
-            back = np.int64(hyps[back]["alt"]) if count > 1 else np.int64(-1)
         if size == 0 or total == count or tried == tries:
             return total
         score, item, size = pop(room.heap_scores, room.heap_items, size)
-        h = items[item]["hypothesis"]
-        if hyps[h]["back"] > 0:
-            back = np.int64(hyps[h]["back"])
-            suffix = items[item]["suffix"] + hyps[h]["score"] - hyps[back]["score"]
+        h, suffix = items[item]["hypothesis"], items[item]["suffix"]
+        # the next best hypothesis in the same place
+        other = np.int64(hyps[h]["alt"])
+        if other >= 0 and count > 1:
+            if used >= len(items):
+                return -1
+            items[used]["suffix"] = suffix
+            items[used]["hypothesis"] = other
+            items[used]["next"] = items[item]["next"]
+            size = push(room.heap_scores, room.heap_items, size, hyps[other]["score"] + suffix, used)
+            used += 1
+        queued = np.int64(hyps[h]["back"])
+        if queued > 0:
+            suffix += hyps[h]["score"] - hyps[queued]["score"]
+            if count > 1:
+                _sort_chain(hyps, queued, room.chain)
             continue
+        queued = np.int64(-1)
         # this derivation is complete
         tried += 1
         if distinct and _seen(hyps, item, options, room, total):
@@ -77,6 +91,33 @@ def k_best(hyps, best, count, distinct, tries, options, room, found, at, part):
 
 
 @kernel
+def _sort_chain(hyps, head, chain):
+    """Sort the alternatives of a state by falling score, once; `chain` is int64 scratch for all of them."""
+    if hyps[head]["sorted"] != 0:
+        return
+    hyps[head]["sorted"] = 1
+    count = 0
+    h = np.int64(hyps[head]["alt"])
+    while h >= 0:
+        chain[count] = h
+        count += 1
+        h = np.int64(hyps[h]["alt"])
+    # the search put the latest first, which are mostly the worst: insert from the end, and little moves
+    for i in range(count - 2, -1, -1):
+        h = chain[i]
+        j = i + 1
+        while j < count and hyps[chain[j]]["score"] > hyps[h]["score"]:
+            chain[j - 1] = chain[j]
+            j += 1
+        chain[j - 1] = h
+    last = head
+    for i in range(count):
+        hyps[last]["alt"] = chain[i]
+        last = chain[i]
+    hyps[last]["alt"] = -1
+
+
+@kernel
 def _seen(hyps, item, options, room, total):
     """Say whether the text of a derivation is among the first `total`; if not, note it (126 bits of hash)."""
     first, second = np.int64(1), np.int64(2)
@@ -88,9 +129,14 @@ def _seen(hyps, item, options, room, total):
             first = mix(first ^ word)
             second = mix((second >> 1) ^ (word << 20))
         walk = room.items[walk]["next"]
-    for n in range(total):
+    mask = len(room.seen_slots) - 1
+    slot = first & mask
+    while room.seen_slots[slot] >= 0:
+        n = room.seen_slots[slot]
         if room.seen[n, 0] == first and room.seen[n, 1] == second:
             return True
+        slot = (slot + 1) & mask
+    room.seen_slots[slot] = total
     room.seen[total, 0] = first
     room.seen[total, 1] = second
     return False

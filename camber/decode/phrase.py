@@ -27,7 +27,7 @@ I8 = npt.NDArray[np.int64]
 #: sentences decoded by one call of the kernel: enough to share options, few enough to share among threads
 BATCH = 125
 #: derivations looked at for every distinct text that is wanted
-DISTINCT_FACTOR = 20
+DISTINCT_FACTOR = 100
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ class PhraseDecoder:
             raise CamberError(f"no weight for {', '.join(missing)}; the features are {', '.join(self.names)}")
         self.weights = np.array([weights[name] for name in self.names], np.float64)
         if not np.isfinite(self.weights).all():
-            raise CamberError("a weight is not a finite number")
+            bad = self.names[int(np.flatnonzero(~np.isfinite(self.weights))[0])]
+            raise CamberError(f"the weight of {bad} is not a finite number")
         nodes, children, roots, begin = concatenate(self.models)
         self.language_models = LanguageModels(nodes, children, self.weights[LM:].copy())
         self.roots, self.begin = np.asarray(roots, np.int64), np.asarray(begin, np.int64)

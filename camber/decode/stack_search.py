@@ -33,6 +33,7 @@ HYPOTHESIS = np.dtype(
         ("coverage", np.int32),
         ("begin", np.int32),  # source span of the last phrase: begin ..
         ("end", np.int32),  # .. to end (exclusive)
+        ("sorted", np.int32),  # 1 once the chain of alternatives is sorted
         ("swap", np.int32),  # = begin while a swap with the last phrase is possible, else -1
     ]
 )
@@ -153,6 +154,7 @@ def _start(length, future, begin_states, with_reordering, room):
     h["begin"] = 0
     h["end"] = 0
     h["swap"] = -1
+    h["sorted"] = 0
     for k in range(len(begin_states)):
         room.states[0, k] = begin_states[k]
     group = room.groups[0]
@@ -337,6 +339,7 @@ def _add_hypothesis(back, option, c, edge, complete, options, with_reordering, r
     new["begin"] = edge["start"]
     new["end"] = end
     new["swap"] = swap
+    new["sorted"] = 0
     models = states.shape[1]
     key = np.int64(0)  # complete hypotheses have no future: all in one state
     for k in range(models):

@@ -57,7 +57,7 @@ def check(decoder, sentence, derivation):
 def test_parts_add_up_and_cover_the_sentence(seed, sentence, language_models):
     decoder = toy_decoder(seed, language_models, pop_limit=30)
     found = next(decoder.decode([sentence], nbest=10, distinct=False, threads=1))
-    assert [d.score for d in found] == sorted((d.score for d in found), reverse=True)
+    assert all(a.score >= b.score - 1e-9 for a, b in pairwise(found))  # best first, but for the last bits of a sum
     for derivation in found:
         check(decoder, sentence, derivation)
 
