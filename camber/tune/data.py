@@ -204,19 +204,17 @@ class TuningData:
         """Return the best hypothesis of every sentence by its own sentence score, the first among equals; -1: none."""
         return self.best_by(self.sentence_scores())
 
-    def standardised_scales(self) -> Array:
-        """Return how much every tuned feature varies inside a sentence (standard deviation), float64[free].
+    def spread(self, values: Array) -> float:
+        """Return the standard deviation of values float64[hypotheses] around the mean of their sentence."""
+        sizes = np.maximum(np.diff(self.sentence_offsets), 1)
+        means = np.bincount(self.owners, values, len(self)) / sizes
+        return float(np.sqrt(((values - means[self.owners]) ** 2).mean())) if len(values) else 0.0
 
-        A feature that never varies gets 1.
-        """
-        counts = np.diff(self.sentence_offsets)
-        filled = counts > 0
-        starts = self.sentence_offsets[:-1][filled]
-        if not len(starts):
-            return np.ones(len(self.free))
-        means = np.add.reduceat(self.columns, starts, axis=1) / counts[filled]
-        variance = ((self.columns - np.repeat(means, counts[filled], axis=1)) ** 2).mean(1)
-        return np.where(variance > 1e-20, np.sqrt(variance), 1.0)
+    def scales(self) -> Array:
+        """Return how much every tuned feature varies inside a sentence, float64[free]; 1 for one that never does."""
+        found = np.array([self.spread(column) for column in self.columns])
+        # rounding of the mean is no variation
+        return np.where(found > 1e-10 * np.abs(self.columns).max(axis=1, initial=0.0), found, 1.0)
 
 
 def add_products(columns: Array, weights: Array, scores: Array) -> None:

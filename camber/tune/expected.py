@@ -89,7 +89,7 @@ class ExpectedBleu(Settings):
         check_list(data)
         objective = self.objective(data, first, regulariser)
         if self.method == "rprop":
-            found = rprop(objective, first[data.free], 1.0 / data.standardised_scales(), self.steps)
+            found = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps)
         else:
             found = lbfgs(objective, first[data.free], self.steps)
         weights = first.copy()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +50,7 @@ class LineSearch:
         self.parameters = bleu_parameters(data.metric)
         rows = data.hypotheses
         longest = int(np.diff(data.sentence_offsets).max(initial=0))
-        self._room = [np.empty(longest, kind) for _ in range(2) for kind in (np.float64, np.float64, np.int64)]
+        self._room: Any = [np.empty(longest, kind) for _ in range(2) for kind in (np.float64, np.float64, np.int64)]
         self._breaks, self._pairs = np.empty(rows), np.empty((rows, 2), np.int64)
         self._first = np.empty(len(data), np.int64)
         self._sums = np.empty((1, data.statistics.shape[1]))
@@ -57,7 +58,20 @@ class LineSearch:
     def along(self, scores: Array, slopes: Array) -> Line:
         """Return the best point of the line: scores now and their change per unit of x, both float64[hypotheses]."""
         data = self.data
-        count = _envelopes(data.sentence_offsets, slopes, scores, *self._room, self._breaks, self._pairs, self._first)
+        count = _envelopes(
+            data.sentence_offsets,
+            slopes,
+            scores,
+            self._room[0],
+            self._room[1],
+            self._room[2],
+            self._room[3],
+            self._room[4],
+            self._room[5],
+            self._breaks,
+            self._pairs,
+            self._first,
+        )
         breaks = self._breaks[:count]
         sweep = np.argsort(breaks)  # equal ones in any order: nothing is measured between them
         self._sums[0] = data.sums_of(self._first)  # at the far left
@@ -213,7 +227,7 @@ class Mert(Settings):
         """
         first = data.start(start)
         check_list(data)
-        scales = data.standardised_scales()
+        scales = data.scales()
         base = data.base(first)
         seeds = np.random.SeedSequence(seed).spawn(self.restarts)
         summits: list[_Summit] = []
@@ -332,7 +346,7 @@ def smooth_start(data: TuningData, start: Array) -> Array:
     free = start[data.free]
     size = np.abs(free).sum() or 1.0
     objective = ExpectedBleu().objective(data, start)
-    point = rprop(objective, free, 1.0 / data.standardised_scales(), steps=50).point
+    point = rprop(objective, free, 1.0 / data.scales(), steps=50).point
     if data.fixed.any():  # then the size means something
         return point
     return point * (size / np.abs(point).sum()) if point.any() else free

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
-from camber.tune.data import Tuned, TuningData
+from camber.tune.data import Array, Tuned, TuningData
 from camber.tune.guards import check_list, finished
 
 BACKGROUNDS = ("hope", "model")
@@ -43,7 +43,7 @@ class Mira(Settings):
         statistics = np.ascontiguousarray(data.statistics.T)
         rng = np.random.default_rng(seed)
         base = data.base(first)
-        weights = np.ascontiguousarray(first[data.free])
+        weights = first[data.free] * _shrinking(data, first, gains)
         background = np.ones(len(statistics))  # one match of every order, so that nothing is 0
         room = np.empty((3, int(np.diff(data.sentence_offsets).max(initial=0))))
         total = np.zeros(len(weights))
@@ -64,7 +64,9 @@ class Mira(Settings):
                 self.decay,
                 self.background == "model",
                 background,
-                *room,
+                room[0],
+                room[1],
+                room[2],
                 weights,
                 total,
             )
@@ -77,6 +79,20 @@ class Mira(Settings):
                 best, best_quality, best_epoch = average, quality, epoch
         info = {"epoch": best_epoch, "updates": updates, "losses": losses}
         return finished(data, best, losses[best_epoch - 1], updates > 0, info)
+
+
+def _shrinking(data: TuningData, start: Array, gains: Array) -> float:
+    """Return a factor of at most 1 for the start, so that scores do not differ more than the metric's gains do.
+
+    Hope and fear balance the two. With scores on a much larger scale both would be the model's best, and no update
+    would ever be made. A weight that is fixed sets the scale itself.
+    """
+    if data.fixed[start != 0.0].any():
+        return 1.0
+    if isinstance(data.metric, BLEU):  # about what the pseudo-corpus gives: BLEU in words of the reference
+        gains = data.sentence_scores() / 100.0 * data.statistics[:, 1]
+    ours, theirs = data.spread(gains), data.spread(data.scores(start))
+    return min(1.0, ours / theirs) if ours > 0.0 and theirs > 0.0 else 1.0
 
 
 @kernel

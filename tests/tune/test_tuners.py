@@ -1,0 +1,171 @@
+"""What every tuner promises: determinism, guards, odd lists, the anchors' scores, many dimensions."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naive.tuning_lists import cosine, linear_list, random_list
+
+from camber.errors import CamberError, TuneError, UnmovedError
+from camber.metrics import BLEU, TER, ChrF
+from camber.nbest import NBest
+from camber.tune import ExpectedBleu, Likelihood, Mert, Mira, Pro, TuningData
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+LIST = SHARED / "anchors/moses/dev.untuned.nbest100.gz"
+REFERENCE = SHARED / "data/multi30k/tok/dev.en"
+
+EVERY = [
+    Mert(restarts=5),
+    Pro(samples=200),
+    Mira(epochs=200, c=0.1),
+    ExpectedBleu(steps=20),
+    ExpectedBleu(method="lbfgs", steps=20),
+    Likelihood(steps=20),
+]
+
+
+@pytest.fixture(scope="module")
+def some():
+    return random_list(np.random.default_rng(5), sentences=40, most=12, features=4)
+
+
+@pytest.mark.parametrize("tuner", EVERY, ids=repr)
+def test_the_same_seed_gives_the_same_bytes_with_one_thread_or_two(tuner, some):
+    start = np.array([0.5, -0.2, 0.1, 0.0])
+    runs = [tuner.fit(some, start, 3, threads=threads) for threads in (1, 2, 2, 1)]
+    for run in runs[1:]:
+        assert run.weights.tobytes() == runs[0].weights.tobytes()
+        assert run.objective == runs[0].objective
+    assert runs[0].metric == some.corpus_score(runs[0].weights)
+
+
+@pytest.mark.parametrize("tuner", EVERY, ids=repr)
+def test_sentences_without_and_with_one_hypothesis_do_no_harm(tuner):
+    nbest = NBest.of_hypotheses(
+        ("good", "words"),
+        [0, 0, 3, 4, 4, 6, 6],
+        ["a b c d", "x b c d e f", "x y", "k l m n", "p q r s t", "p q"],
+        [[2.0, 4], [1, 6], [0, 2], [0.0, 4], [3, 5], [2, 2]],
+    )
+    references = [["m", "a b c d", "k l m n", "n", "p q r s t", "o o o"]]
+    data = TuningData.of(nbest, BLEU("none"), references)
+    assert data.missing[1] == 1 + 1 + 3  # the lengths of references whose sentence has no hypothesis
+    tuned = tuner.fit(data, [-1.0, -1.0], 1)
+    assert data.one_best(tuned.weights).tolist() == [-1, 0, 3, -1, 4, -1]
+    assert tuned.metric == pytest.approx(float(data.metric.score(data.statistics[[0, 3, 4]].sum(0) + data.missing)))
+
+
+@pytest.mark.parametrize("tuner", EVERY, ids=repr)
+class TestGuards:
+    def test_features_that_never_differ(self, tuner, some):
+        with pytest.raises(TuneError, match="same features"):
+            tuner.fit(replace(some, features=np.ones_like(some.features)), np.ones(4), 1)
+
+    def test_statistics_that_never_differ(self, tuner, some):
+        with pytest.raises(TuneError, match="same BLEU statistics"):
+            tuner.fit(replace(some, statistics=np.ones_like(some.statistics)), np.ones(4), 1)
+
+    def test_a_metric_of_zero(self, tuner, some):
+        rows = some.statistics.copy()
+        rows[:, 2:6] = 0
+        with pytest.raises(TuneError):
+            tuner.fit(replace(some, statistics=rows), np.ones(4), 1)
+
+    def test_empty_lists_and_lists_of_one(self, tuner):
+        one = NBest.of_hypotheses(("x",), [0, 1], ["a b c d"], [[1.0]])
+        with pytest.raises(TuneError, match="more than one hypothesis"):
+            tuner.fit(TuningData.of(one, BLEU("none"), [["a b c d"]]), [1.0], 1)
+        none = NBest.of_hypotheses(("x",), [0, 0], [], [])
+        with pytest.raises(TuneError, match="no hypotheses at all"):
+            tuner.fit(TuningData.of(none, BLEU("none"), [["a b c d"]]), [1.0], 1)
+
+    def test_nothing_free(self, tuner, some):
+        with pytest.raises(TuneError, match="every feature is fixed"):
+            tuner.fit(replace(some, fixed=np.ones(4, bool)), np.ones(4), 1)
+
+    @pytest.mark.parametrize("start", [[1.0], [1.0, np.nan, 1.0, 1.0], [np.inf, 1.0, 1.0, 1.0]])
+    def test_bad_starts(self, tuner, some, start):
+        with pytest.raises(TuneError, match="start from"):
+            tuner.fit(some, start, 1)
+
+    def test_a_start_of_zeros_is_fine_and_never_the_outcome(self, tuner, some):
+        try:
+            assert tuner.fit(some, np.zeros(4), 1).weights.any()
+        except TuneError as error:
+            assert "all weights 0" in str(error) or isinstance(error, UnmovedError)
+
+
+def test_a_value_that_is_not_a_number_is_an_error_with_its_place(some):
+    table = some.features.copy()
+    table[7, 2] = np.nan
+    with pytest.raises(CamberError, match="feature f2 of hypothesis 7 is nan"):
+        replace(some, features=table)
+    rows = some.statistics.copy()
+    rows[3, 1] = np.inf
+    with pytest.raises(CamberError, match="statistic of hypothesis 3 is inf"):
+        replace(some, statistics=rows)
+
+
+def test_references_of_another_text_and_unknown_fixed_names_are_errors():
+    nbest = NBest.of_hypotheses(("x",), [0, 2], ["a", "b"], [[1.0], [2.0]])
+    with pytest.raises(CamberError, match="1 sentences in the n-best list but 2 references"):
+        TuningData.of(nbest, BLEU("none"), [["a", "b"]])
+    with pytest.raises(CamberError, match="no feature y to hold; known: x"):
+        TuningData.of(nbest, BLEU("none"), [["a"]], fixed=["y"])
+
+
+@pytest.mark.parametrize("metric", [TER(), ChrF(), BLEU("none", strict=True), BLEU("none", smooth="add-k", order=2)])
+@pytest.mark.parametrize("tuner", [Mert(restarts=4), Pro(samples=200), Mira(epochs=200, c=0.1), Likelihood()], ids=repr)
+def test_other_metrics_can_be_tuned_for(metric, tuner):
+    texts = ["a b c d e", "a b x y z", "q", "k l m n o p", "k k l l", "m n o p"]
+    nbest = NBest.of_hypotheses(
+        ("good", "noise"), [0, 3, 6], texts, [[0.9, 1], [0.5, 5], [0.1, 9], [2.0, 1.5], [1.0, 3], [1.1, 9]]
+    )
+    data = TuningData.of(nbest, metric, [["a b c d e", "k l m n o p"]])
+    start = [-1.0, 1.0]
+    tuned = tuner.fit(data, start, 1)
+    assert data.one_best(start).tolist() != [0, 3]
+    assert data.one_best(tuned.weights).tolist() == [0, 3]
+    assert tuned.metric == data.score_of(np.array([0, 3]))
+
+
+def test_as_the_dimension_grows_mert_falls_and_pro_and_mira_hold():
+    found = {}
+    for dimension in (5, 80):
+        rng = np.random.default_rng(dimension)
+        gold = rng.uniform(-1.0, 1.0, dimension)
+        data = linear_list(rng, 60, 30, gold)
+        start = rng.uniform(-1.0, 1.0, dimension)
+        for tuner in (Mert(), Pro(), Mira()):
+            weights = tuner.fit(data, start, 1).weights
+            found[type(tuner).__name__, dimension] = cosine(weights, gold)
+    assert min(found[name, 5] for name in ("Mert", "Pro", "Mira")) > 0.98
+    assert min(found[name, 80] for name in ("Pro", "Mira")) > 0.93
+    assert found["Mert", 80] < min(found["Pro", 80], found["Mira", 80]) - 0.1
+
+
+@pytest.fixture(scope="module")
+def moses():
+    if not LIST.exists() or not REFERENCE.exists():
+        pytest.skip(f"no {LIST.name} in {SHARED}")
+    references = REFERENCE.read_text("utf-8").splitlines()
+    nbest = NBest.read(LIST, sentences=len(references))
+    return TuningData.of(nbest, BLEU("none"), [references])
+
+
+#: Moses' untuned weights, in the order of the list's features
+UNTUNED = np.array([0.3] * 6 + [0.3, 0.5, -1.0, 0.2] + [0.2] * 4)
+
+
+@pytest.mark.parametrize(
+    ("tuner", "least"),
+    [(Mert(), 40.88), (Mira(), 40.30), (Pro(), 39.8), (ExpectedBleu(), 40.5), (Likelihood(), 39.06)],
+    ids=lambda value: type(value).__name__ if not isinstance(value, float) else str(value),
+)
+def test_on_moses_own_list_we_reach_its_optimisers_scores(moses, tuner, least):
+    assert moses.corpus_score(UNTUNED) == pytest.approx(39.06, abs=0.01)
+    tuned = tuner.fit(moses, UNTUNED, 1)
+    assert tuned.metric >= least
+    assert tuned.metric < moses.score_of(moses.oracle())
