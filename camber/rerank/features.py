@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from camber.errors import CamberError
 from camber.lm.ngrams import NgramModel
+from camber.lm.trie import SPECIAL
 from camber.nbest import NBest
 from camber.settings import Settings, setting
 from camber.text.tokenise import Tokenizer
@@ -72,7 +73,7 @@ def _lm_features(texts: Sequence[str], lm: NgramModel, settings: FeatureSettings
         "moses" if settings.lm_language else "none", settings.lm_language
     ).tokenise
     lines = [tokenise(text.lower() if settings.lm_lowercase else text) for text in texts]
-    unknown = [sum(lm.vocabulary.id(word) < 0 for word in line) for line in lines]
+    unknown = [sum(lm.vocabulary.id(word) < len(SPECIAL) for word in line) for line in lines]
     return {"lm": lm.score(lines), "lm.unknown": np.array(unknown, np.float64)}
 
 

@@ -37,7 +37,7 @@ class Linear:
         cls, data: TuningData, own: int, tuner: str, settings: Mapping[str, Any], seed: int, threads: int
     ) -> Linear:
         """Tune weights, starting from the list's own order, which is the feature number `own`."""
-        scales = data.standardised_scales()
+        scales = data.scales()
         start = np.zeros(len(data.names))
         start[own] = 1.0
         moved = True

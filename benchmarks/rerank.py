@@ -1,0 +1,98 @@
+"""Measure what re-ranking gains on lists of three engines, by cross-validation on sentences it had not seen.
+
+    python benchmarks/rerank.py [--data ../shared] [--folds 5] [--tuners mert,pro,…]
+
+The peers in the same run: the engine's own order (1-best), the list sorted by the language model alone or by consensus
+alone (minimum Bayes risk), and the oracle. The neural list has hardly any features of its own: it gets a 4-gram language
+model of tatoeba-fr-en/train.fr, made by `camber lm`, and lengths; with and without consensus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from camber.corpus.reading import read_lines, write_lines
+from camber.lm.kneser_ney import LmSettings, estimate_arpa
+from camber.lm.ngrams import NgramModel
+from camber.metrics import BLEU
+from camber.metrics.significance import paired_randomisation
+from camber.nbest import NBest
+from camber.rerank.features import FeatureSettings, text_features
+from camber.rerank.report import evaluate
+from camber.rerank.reranker import Reranker
+from camber.text.tokenise import Tokenizer
+from camber.tune.tuners import TUNERS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--tuners", default=",".join(TUNERS))
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
+    lists = arguments.data / "data" / "nbest"
+    if not lists.is_dir():
+        sys.exit(f"{lists} is absent: give the folder that holds data/nbest with --data")
+
+    folder = lists / "moses-europarl-100x100"
+    measure("moses-europarl-100x100", NBest.read(folder / "nbest.moses"), [folder / "ref.en"], "none", arguments)
+    folder = lists / "joshua-bn-en-hiero"
+    references = [folder / f"ref.en.{number}" for number in range(4)]
+    measure("joshua-bn-en-hiero", NBest.read(folder / "nbest.joshua"), references, "none", arguments)
+    folder = lists / "t5-tatoeba-en-fr-pool"
+    nbest, sources = NBest.read(folder / "nbest"), read_lines(folder / "src.en")
+    lm = language_model(arguments.data / "data" / "tatoeba-fr-en" / "train.fr")
+    more = {"lm": lm, "lm_language": "fr", "length": True}
+    for consensus in (False, True):
+        name = "t5-tatoeba-en-fr-pool + lm, length" + (", consensus" if consensus else "")
+        measure(name, nbest, [folder / "ref.fr"], "13a", arguments, sources, more | {"consensus": consensus})
+
+
+def language_model(path: Path) -> NgramModel:
+    tokenizer = Tokenizer("moses", "fr")
+    with tempfile.TemporaryDirectory() as folder:
+        write_lines(f"{folder}/text", [" ".join(tokenizer.tokenise(line)) for line in read_lines(path)])
+        estimate_arpa(f"{folder}/text", f"{folder}/arpa", LmSettings(order=4))
+        return NgramModel.read(f"{folder}/arpa")
+
+
+def measure(name, nbest, paths, tokenize, arguments, sources=None, features=None) -> None:
+    references = [read_lines(path) for path in paths]
+    print(
+        f"\n{name}: {len(nbest):,} sentences, {nbest.hypotheses:,} hypotheses, {len(nbest.names)} features of its own"
+    )
+    print(f"{'':26}{'training':>9}{'held out':>9}{'gain':>7}{'p':>9}{'changed':>9}{'CPU s':>7}")
+    features = features or {}
+    report = None
+    for tuner in arguments.tuners.split(","):
+        before = time.process_time()
+        reranker = Reranker(tuner=tuner, tokenize=tokenize, threads=arguments.threads, **features)
+        report = evaluate(reranker, nbest, references, sources, arguments.folds)
+        seconds = time.process_time() - before
+        held = report.held_out
+        print(
+            f"{tuner:26}{report.tuned:9.2f}{held.tuned:9.2f}{held.difference:+7.2f}{held.p:9.4f}{held.changed:9,}"
+            f"{seconds:7.1f}",
+            flush=True,
+        )
+    print(f"{'1-best':26}{'':9}{report.one_best:9.2f}")
+    bleu = BLEU(tokenize)
+    rows = nbest.statistics(bleu, references)
+    settings = FeatureSettings(consensus=True, lm_language=features.get("lm_language", ""))
+    columns = text_features(nbest, settings, features.get("lm"))
+    for column in ("lm", "consensus"):
+        if column in columns:
+            chosen, own = rows[nbest.best(columns[column])], rows[nbest.best()]
+            score, p = float(bleu.score(chosen.sum(0))), paired_randomisation(bleu, own, chosen)
+            print(f"{column + ' alone':26}{'':9}{score:9.2f}{score - report.one_best:+7.2f}{p:9.4f}")
+    print(f"{'oracle':26}{'':9}{report.oracle:9.2f}{report.oracle - report.one_best:+7.2f}")
+    print(f"{'anti-oracle':26}{'':9}{report.anti_oracle:9.2f}{report.anti_oracle - report.one_best:+7.2f}")
+
+
+if __name__ == "__main__":
+    main()

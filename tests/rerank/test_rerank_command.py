@@ -1,0 +1,125 @@
+"""camber rerank: from a list to a model and back to text."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from camber.cli.rerank import command
+from camber.errors import CamberError, InputError, ModelError
+from camber.lm.kneser_ney import LmSettings, estimate_arpa
+from camber.nbest import NBest
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+RIGHT = ["the old man sees a cat", "a dog likes the house", "the man finds a tree", "a cat likes the old man"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(2)
+    texts, rows = [], []
+    references = [RIGHT[k % 4] for k in range(24)]
+    for reference in references:
+        for _ in range(5):
+            words = reference.split()
+            wrong = rng.integers(0, 4)
+            for place in rng.choice(len(words), wrong, replace=False):
+                words[place] = "zzz"
+            texts.append(" ".join(words))
+            rows.append([-wrong + rng.normal(0, 0.3)])
+    nbest = NBest.of_hypotheses(("f",), np.arange(25) * 5, texts, rows)
+    nbest.write(tmp_path / "list")
+    (tmp_path / "ref").write_text("".join(line + "\n" for line in references))
+    (tmp_path / "src").write_text("".join(line.upper() + "\n" for line in references))
+    (tmp_path / "text").write_text("".join(line + "\n" for line in RIGHT) * 3)
+    estimate_arpa(tmp_path / "text", tmp_path / "arpa", LmSettings(order=3))
+    return tmp_path
+
+
+def run(folder, *arguments):
+    return CliRunner().invoke(command, [a.replace("@", f"{folder}/") for a in arguments])
+
+
+FIT = ("fit", "--nbest", "@list", "--ref", "@ref", "--model", "@model", "--tokenize", "none")
+
+
+def test_fit_reports_and_apply_writes_the_best_texts(files):
+    result = run(files, *FIT, "--held-out", "4", "--lm", "@arpa", "--length", "--source", "@src")
+    assert result.exit_code == 0, result.output
+    for name in ("1-best", "tuned, on the training list", "tuned, held out (4 folds)", "oracle", "anti-oracle"):
+        assert any(line.startswith(name) for line in result.stdout.splitlines()), name
+    assert "Re-ranking helps on sentences that it had not seen" in result.stdout
+    assert (files / "model" / "report.txt").read_text() == result.stdout
+    (files / "arpa").unlink()  # the model has its own copy
+    applied = run(files, "apply", "@model", "--nbest", "@list", "--source", "@src", "--nbest-out", "@out.jsonl")
+    assert applied.exit_code == 0, applied.output
+    lines = applied.stdout.splitlines()
+    assert lines == NBest.read(files / "out.jsonl").best_texts()
+    references = (files / "ref").read_text().splitlines()
+    first = NBest.read(files / "list").best_texts()
+    right = [sum(a == b for a, b in zip(found, references, strict=True)) for found in (lines, first)]
+    assert right[0] > right[1]
+    with pytest.raises(CamberError, match=r"length\.ratio; .*give the sources as when it was fitted"):
+        raise run(files, "apply", "@model", "--nbest", "@list").exception
+
+
+def test_the_report_comes_as_json_too(files):
+    found = json.loads(run(files, *FIT, "--json", "--metric", "chrf", "--held-out", "2").stdout)
+    assert found["metric"] == "chrF2"
+    assert found["anti_oracle"] <= found["one_best"] <= found["tuned"] <= found["oracle"]
+    assert found["held_out"]["folds"] == 2
+    assert found["summary"]
+
+
+def test_outside_scores_come_from_a_file(files):
+    nbest = NBest.read(files / "list")
+    (files / "comet").write_text("".join(f"{1 - text.split().count('zzz') / 6}\n" for text in nbest.texts))
+    arguments = ("fit", "--nbest", "@list", "--model", "@model", "--metric", "extra:comet", "--json")
+    result = run(files, *arguments, "--extra", "comet=@comet")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["metric"] == "comet"
+    assert "expected NAME=FILE" in run(files, *arguments, "--extra", "comet").output
+    (files / "comet").write_text("1\n")
+    with pytest.raises(CamberError, match="1 outside scores comet for 120"):
+        raise run(files, *arguments, "--extra", "comet=@comet").exception
+
+
+def test_missing_groups_give_empty_lines(files):
+    assert run(files, *FIT).exit_code == 0
+    lines = (files / "list").read_text().splitlines(keepends=True)
+    (files / "holes").write_text("".join(line for line in lines if not line.startswith(("0 ", "23 "))))
+    result = run(files, "apply", "@model", "--nbest", "@holes", "--source", "@src")
+    found = result.stdout.split("\n")[:-1]
+    assert len(found) == 24
+    assert (found[0], found[23]) == ("", "")
+    assert all(found[1:23])
+
+
+def test_problems_are_told(files):
+    (files / "list2").write_text("0 ||| a ||| g= 1\n0 ||| b ||| g= 2\n")
+    assert run(files, *FIT).exit_code == 0
+    for arguments, kind, message in (
+        (("apply", "@model", "--nbest", "@list2"), CamberError, "lacks features that the model was fitted on: f"),
+        (("apply", "@list", "--nbest", "@list"), ModelError, "not a Camber model"),
+        (("apply", "@model", "--nbest", "@absent"), InputError, "no such file"),
+        (("fit", "--nbest", "@list", "--ref", "@text", "--model", "@m"), InputError, "only 12 sentences"),
+        (("fit", "--nbest", "@list", "--model", "@m"), CamberError, "BLEU needs references"),
+        (("fit", "--nbest", "@list", "--ref", "@ref", "--model", "@list"), ModelError, "a file of that name"),
+    ):
+        with pytest.raises(kind, match=message):
+            raise run(files, *arguments).exception
+
+
+@pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="shared data absent")
+def test_reranking_a_real_list_does_not_fall_below_the_1_best(tmp_path):
+    folder = SHARED / "data" / "nbest" / "moses-europarl-100x100"
+    result = run(
+        tmp_path, "fit", "--nbest", str(folder / "nbest.moses"), "--ref", str(folder / "ref.en"), "--model", "@m",
+        "--tokenize", "none", "--held-out", "5", "--tuner", "mira", "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["sentences"], found["hypotheses"]) == (100, 10_000)
+    assert found["held_out"]["difference"] > 0 or found["held_out"]["p"] > 0.05
