@@ -1,5 +1,7 @@
 """Merging lists: a union without repeats, in the order of discovery."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,7 +34,7 @@ def rows(nbest):
     """The hypotheses of every sentence as plain values."""
     table = (nbest.hypothesis_features() + 0.0).tolist()
     offsets = nbest.sentence_offsets.tolist()
-    return [[(nbest.texts[i], *table[i]) for i in range(a, b)] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [[(nbest.texts[i], *table[i]) for i in range(a, b)] for a, b in pairwise(offsets)]
 
 
 @given(lists(), lists())

@@ -1,5 +1,7 @@
 """Batch MIRA against a plain pass over lists."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,12 @@ from camber.errors import TuneError
 from camber.tune import Mira
 
 
+def spread(data, values):
+    """The standard deviation inside sentences."""
+    away = [values[a:b] - values[a:b].mean() for a, b in pairwise(data.sentence_offsets.tolist()) if b > a]
+    return float(np.sqrt((np.concatenate(away) ** 2).mean())) if away else 0.0
+
+
 @given(st.integers(0, 10**6), st.integers(1, 3))
 @settings(deadline=None, max_examples=60)
 def test_epochs_are_those_of_a_plain_loop(seed, epochs):
@@ -18,7 +26,10 @@ def test_epochs_are_those_of_a_plain_loop(seed, epochs):
     start = np.array([0.5, -0.2, 0.1])
     several = np.flatnonzero(np.diff(data.sentence_offsets) > 1)
     rng = np.random.default_rng(seed)
-    weights, background, total = start.tolist(), [1.0] * 10, np.zeros(3)
+    gains = data.sentence_scores() / 100 * data.statistics[:, 1]
+    ours, theirs = spread(data, gains), spread(data, data.features @ start)
+    shrunk = start * min(1.0, ours / theirs) if ours > 0 and theirs > 0 else start
+    weights, background, total = shrunk.tolist(), [1.0] * 10, np.zeros(3)
     averages = []
     for epoch in range(1, epochs + 1):
         order = rng.permutation(several).tolist()
@@ -38,3 +49,9 @@ def test_a_fixed_weight_stays():
     data = random_list(np.random.default_rng(2), sentences=30, most=8, empty=False)
     object.__setattr__(data, "fixed", np.array([True, False, False]))
     assert Mira(epochs=3).fit(data, [2.0, 0.1, 0.1], 1).weights[0] == 2.0
+
+
+def test_a_start_on_a_huge_scale_still_learns():
+    data = random_list(np.random.default_rng(2), sentences=30, most=8, empty=False)
+    small, huge = (Mira(epochs=20).fit(data, size * np.array([-1.0, 0.1, 0.1]), 1) for size in (1.0, 1e6))
+    np.testing.assert_allclose(small.weights, huge.weights)

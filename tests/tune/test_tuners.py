@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from naive.tuning_lists import cosine, linear_list, random_list
 
-from camber.errors import CamberError, TuneError, UnmovedError
+from camber.errors import CamberError, TuneError
 from camber.metrics import BLEU, TER, ChrF
 from camber.nbest import NBest
 from camber.tune import ExpectedBleu, Likelihood, Mert, Mira, Pro, TuningData
@@ -91,10 +91,7 @@ class TestGuards:
             tuner.fit(some, start, 1)
 
     def test_a_start_of_zeros_is_fine_and_never_the_outcome(self, tuner, some):
-        try:
-            assert tuner.fit(some, np.zeros(4), 1).weights.any()
-        except TuneError as error:
-            assert "all weights 0" in str(error) or isinstance(error, UnmovedError)
+        assert tuner.fit(some, np.zeros(4), 1).weights.any()
 
 
 def test_a_value_that_is_not_a_number_is_an_error_with_its_place(some):
