@@ -39,12 +39,11 @@ class AlignSettings(Settings):
     symmetrise: str = setting("grow-diag-final-and", "how both directions become one alignment", choices=METHODS)
 
 
-def align_corpus(bitext: Bitext, settings: AlignSettings | None = None, seed: int = 1, threads: int = 0) -> Alignment:
+def align_corpus(bitext: Bitext, settings: AlignSettings | None = None, threads: int = 0) -> Alignment:
     """Align every pair of a bitext with its own vocabularies; a pair with an empty side gets no links.
 
-    The models are deterministic, so `seed` changes nothing; it is there because another model may draw.
+    Nothing is drawn at random: the same text gives the same links.
     """
-    del seed
     settings = settings or AlignSettings()
     cut, whole = _cut_long_pairs(bitext)
     trainer = Trainer(cut, link_index(cut), alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, threads=threads)

@@ -93,7 +93,8 @@ def words(line: str) -> list[str]:
     for blank in "\t\r\n":
         if blank in line:
             line = line.replace(blank, " ")
-    return [word for word in line.split(" ") if word]
+    found = line.split(" ")
+    return [word for word in found if word] if "" in found else found
 
 
 @contextmanager

@@ -80,8 +80,8 @@ def train(
         )  # fmt: skip
         aligned = stages.run(
             "align",
-            {"corpus": corpus, "settings": settings.align, "own": Path(alignment) if alignment else None, "seed": seed},
-            lambda folder: _align(corpus, alignment, settings, seed, threads, folder),
+            {"corpus": corpus, "settings": settings.align, "own": Path(alignment) if alignment else None},
+            lambda folder: _align(corpus, alignment, settings, threads, folder),
             code=("camber.align",),
         )
         language = stages.run(
@@ -127,13 +127,11 @@ def _read_dev(source: Name | None, references: list[Path]) -> Dev | None:
     return first, others
 
 
-def _align(
-    corpus: Stage, alignment: Name | None, settings: TrainSettings, seed: int, threads: int, folder: Path
-) -> None:
+def _align(corpus: Stage, alignment: Name | None, settings: TrainSettings, threads: int, folder: Path) -> None:
     """Align the corpus, or read the user's alignment and keep the lines of the pairs that cleaning kept."""
     bitext = load_bitext(corpus.folder)
     if alignment is None:
-        found = align_corpus(bitext, settings.align, seed, threads)
+        found = align_corpus(bitext, settings.align, threads)
     else:
         every = read_pharaoh(alignment)
         kept = np.load(corpus.folder / "kept.npy")

@@ -128,6 +128,21 @@ def test_a_bad_corpus_is_an_error_that_names_file_and_line(
     assert not (tmp_path / "m").exists()
 
 
+def test_tuning_from_the_command_line_writes_another_model(
+    hotel_files: Path, hotel_model: Path, tmp_path: Path
+) -> None:
+    done = camber(
+        "tune", hotel_model, "--dev-source", hotel_files / "dev.es", "--dev-target", hotel_files / "dev.en",
+        "--out", tmp_path / "tuned", "--tuner", "pro", "--iterations", 2, "--nbest", 10, "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["rounds"][0]) == 2
+    facts = json.loads(camber("info", tmp_path / "tuned", "--json").stdout)
+    assert facts["weights"] == found["weights"]
+    assert facts["settings"]["tune"]["tuner"] == "pro"
+
+
 def test_a_reader_that_goes_away_is_no_error(hotel_files: Path, hotel_model: Path) -> None:
     command = f'"{sys.executable}" -c "from camber.cli import main; main()" --quiet translate "{hotel_model}"'
     done = subprocess.run(

@@ -69,6 +69,7 @@ def test_the_same_seed_gives_the_same_bytes_on_one_thread_and_on_two(
             hotel_files / "train.en",
             tmp_path / f"m{threads}",
             settings=settings,
+            tuned=False,
             threads=threads,
         )
     assert digests(tmp_path / "m1") == digests(tmp_path / "m2")
@@ -80,16 +81,16 @@ def test_an_unchanged_stage_is_kept_and_a_changed_one_runs_again(
     hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     files = hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m"
-    train(*files, settings=settings)
+    train(*files, settings=settings, tuned=False)
     before = digests(tmp_path / "m")
     with caplog.at_level(logging.INFO, "camber"):
-        train(*files, settings=settings)
+        train(*files, settings=settings, tuned=False)
     for name in ("corpus", "align", "lm", "rules"):
         assert f"{name}: unchanged, kept" in caplog.text
     assert digests(tmp_path / "m") == before
     caplog.clear()
     with caplog.at_level(logging.INFO, "camber"):
-        train(*files, settings=TrainSettings.from_dict({**SMALL, "lm": {"order": 2}}))
+        train(*files, settings=TrainSettings.from_dict({**SMALL, "lm": {"order": 2}}), tuned=False)
     assert "align: unchanged, kept" in caplog.text
     assert "rules: unchanged, kept" in caplog.text
     assert "lm: unchanged, kept" not in caplog.text
@@ -110,10 +111,10 @@ def test_an_interrupted_training_resumes_at_the_stage_it_had_reached(
     with monkeypatch.context() as patch:
         patch.setattr(module, "extract", killed)
         with pytest.raises(KeyboardInterrupt):
-            train(*files, settings=settings)
+            train(*files, settings=settings, tuned=False)
     assert not (tmp_path / "m").exists()
     with caplog.at_level(logging.INFO, "camber"):
-        train(*files, settings=settings)
+        train(*files, settings=settings, tuned=False)
     assert "lm: unchanged, kept" in caplog.text
     assert "rules: unchanged, kept" not in caplog.text
     assert (tmp_path / "m" / "model.toml").exists()
@@ -123,9 +124,16 @@ def test_pairs_are_held_out_without_a_dev_set_and_it_is_said(
     hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, "camber"):
-        train(hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", held_out=30, settings=settings)
+        train(
+            hotel_files / "train.es",
+            hotel_files / "train.en",
+            tmp_path / "m",
+            held_out=30,
+            settings=settings,
+            tuned=False,
+        )
     assert "30 of 400 pairs are held out" in caplog.text
-    assert "BLEU on 30 held-out lines" in caplog.text
+    assert "BLEU on 30 dev lines" in caplog.text
 
 
 def test_a_dev_set_is_measured(
@@ -139,10 +147,53 @@ def test_a_dev_set_is_measured(
             dev_source=hotel_files / "dev.es",
             dev_target=hotel_files / "dev.en",
             settings=settings,
+            tuned=False,
             keep_work=False,
         )
     assert "BLEU on 40 dev lines" in caplog.text
     assert not (tmp_path / "m.work").exists()
+
+
+def test_weights_are_tuned_on_the_dev_set_and_kept_for_the_next_run(
+    hotel_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = TrainSettings.from_dict({**SMALL, "tune": {"iterations": 3, "nbest": 20}, "decode": {"pop_limit": 50}})
+
+    def run() -> str:
+        caplog.clear()
+        with caplog.at_level(logging.INFO, "camber"):
+            train(
+                hotel_files / "train.es",
+                hotel_files / "train.en",
+                tmp_path / "m",
+                dev_source=hotel_files / "dev.es",
+                dev_target=hotel_files / "dev.en",
+                settings=settings,
+            )
+        return caplog.text
+
+    assert "tune 2: BLEU" in run()
+    weights = camber.load(tmp_path / "m").weights
+    assert "tuner:mira" in weights.signature
+    assert "tune: unchanged, kept" in run()
+    assert camber.load(tmp_path / "m").weights.values == weights.values
+
+
+def test_a_dev_set_that_cannot_be_tuned_on_leaves_untuned_weights_and_says_so(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_lines(tmp_path / "nonsense", ["qqq"] * 40)
+    with caplog.at_level(logging.INFO, "camber"):
+        model = train(
+            hotel_files / "train.es",
+            hotel_files / "train.en",
+            tmp_path / "m",
+            dev_source=hotel_files / "dev.es",
+            dev_target=tmp_path / "nonsense",
+            settings=settings,
+        )
+    assert "not tuned: " in caplog.text
+    assert model.weights.signature == "untuned"
 
 
 def test_ones_own_alignment_and_language_models_are_used(tmp_path: Path) -> None:
@@ -245,5 +296,5 @@ def test_a_wrong_config_file_is_named_with_what_is_known(tmp_path: Path, text: s
 
 
 def test_settings_know_their_stages() -> None:
-    with pytest.raises(SettingsError, match="known: text, clean, align, lm, rules, decode"):
+    with pytest.raises(SettingsError, match="known: text, clean, align, lm, rules, decode, tune"):
         TrainSettings.from_dict({"decoder": {}})
