@@ -3,8 +3,8 @@
     python benchmarks/rerank.py [--data ../shared] [--folds 5] [--tuners mert,pro,…]
 
 The peers in the same run: the engine's own order (1-best), the list sorted by the language model alone or by consensus
-alone (minimum Bayes risk), and the oracle. The neural list has hardly any features of its own: it gets a 4-gram language
-model of tatoeba-fr-en/train.fr, made by `camber lm`, and lengths; with and without consensus.
+alone (minimum Bayes risk), and the oracle. The neural list has hardly any features of its own: it gets a 4-gram model
+of tatoeba-fr-en/train.fr, made by our own estimation, and lengths; with and without consensus.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from camber.lm.ngrams import NgramModel
 from camber.metrics import BLEU
 from camber.metrics.significance import paired_randomisation
 from camber.nbest import NBest
-from camber.rerank.features import FeatureSettings, text_features
+from camber.rerank.features import text_features
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
+from camber.rerank.settings import FeatureSettings
 from camber.text.tokenise import Tokenizer
 from camber.tune.tuners import TUNERS
 

@@ -11,7 +11,7 @@ import click
 
 from camber.cli.options import FILE, pick, seed_option, settings_options, threads_option
 from camber.nbest.nbest import FORMATS
-from camber.rerank.features import FeatureSettings
+from camber.rerank.settings import LEARNERS, FeatureSettings
 from camber.tune.tuners import TUNERS
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def command() -> None:
 @_list_options
 @click.option("--ref", "references", multiple=True, type=FILE, help="Reference; may be repeated.")
 @click.option("--model", type=FILE, required=True, help="Directory for the fitted model.")
-@click.option("--learner", type=click.Choice(["linear"]), default="linear", show_default=True)
+@click.option("--learner", type=click.Choice(LEARNERS), default="linear", show_default=True)
 @click.option("--tuner", type=click.Choice(list(TUNERS)), default="mert", show_default=True)
 @click.option("--metric", default="bleu", show_default=True, help="bleu, sbp, chrf, ter, or extra:NAME.")
 @click.option("--tokenize", default="13a", show_default=True, help="sacreBLEU's tokenizer for BLEU; none: tokenised.")

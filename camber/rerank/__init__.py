@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_homes = {"Reranker": "camber.rerank.reranker", "FeatureSettings": "camber.rerank.features"}
+_homes = {"Reranker": "camber.rerank.reranker", "FeatureSettings": "camber.rerank.settings"}
 
 __all__ = [*_homes]
 

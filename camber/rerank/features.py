@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,22 +23,12 @@ from camber.errors import CamberError
 from camber.lm.ngrams import NgramModel
 from camber.lm.trie import SPECIAL
 from camber.nbest import NBest
-from camber.settings import Settings, setting
+from camber.rerank.settings import FeatureSettings
 from camber.text.tokenise import Tokenizer
 
 OWN_SCORE, OWN_RANK = "list.score", "list.rank"
 _ORDER = 4
 _WORD = re.compile(r"\w+|[^\w\s]")
-
-
-@dataclass(frozen=True)
-class FeatureSettings(Settings):
-    """Which features are made from the texts."""
-
-    length: bool = setting(False, "add lengths in words and characters, and the ratio to the source if it is given")
-    consensus: bool = setting(False, "add the agreement with the other hypotheses of the list")
-    lm_language: str = setting("", "language whose rules tokenise the text for the language model (none: at spaces)")
-    lm_lowercase: bool = setting(False, "lower-case the text for the language model")
 
 
 def own_order(nbest: NBest) -> tuple[str, npt.NDArray[np.float64]]:

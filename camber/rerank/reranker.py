@@ -22,13 +22,13 @@ from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
 from camber.progress import log
-from camber.rerank.features import FeatureSettings, text_features
+from camber.rerank.features import text_features
 from camber.rerank.linear import Linear
+from camber.rerank.settings import LEARNERS, FeatureSettings
 from camber.tune import TuningData
 from camber.tune.tuners import TUNERS
 
 KIND = "rerank"
-LEARNERS = ("linear",)
 
 
 class Reranker:

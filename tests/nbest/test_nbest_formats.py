@@ -68,7 +68,9 @@ def test_fairseq_lists_come_back_with_tokens_sides_and_token_scores(tmp_path_fac
         ("P",) if with_p else (),
         nbest.sentence_offsets,
         np.cumsum([0, *counts]) if with_p else nbest.part_offsets,
-        np.array([[data.draw(numbers)] for _ in range(sum(counts))]).reshape(-1, 1) if with_p else nbest.features,
+        np.array([[data.draw(st.floats(-1e6, 0))] for _ in range(sum(counts))]).reshape(-1, 1)
+        if with_p
+        else nbest.features,
         nbest.texts,
         nbest.scores,
         alignments=["0-0"] * nbest.hypotheses if data.draw(st.booleans()) else None,

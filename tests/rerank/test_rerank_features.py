@@ -11,7 +11,8 @@ from camber.errors import CamberError
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
 from camber.lm.ngrams import NgramModel
 from camber.nbest import NBest
-from camber.rerank.features import FeatureSettings, consensus, own_order, text_features
+from camber.rerank.features import consensus, own_order, text_features
+from camber.rerank.settings import FeatureSettings
 
 
 def listed(*groups, **more):

@@ -1,0 +1,20 @@
+"""What a re-ranker may add to the features of a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from camber.settings import Settings, setting
+
+#: How a list's features become scores
+LEARNERS = ("linear",)
+
+
+@dataclass(frozen=True)
+class FeatureSettings(Settings):
+    """Which features are made from the texts."""
+
+    length: bool = setting(False, "add lengths in words and characters, and the ratio to the source if it is given")
+    consensus: bool = setting(False, "add the agreement with the other hypotheses of the list")
+    lm_language: str = setting("", "language whose rules tokenise the text for the language model (none: at spaces)")
+    lm_lowercase: bool = setting(False, "lower-case the text for the language model")
