@@ -48,6 +48,12 @@ def command() -> None:
 )
 @click.option("--lm", type=FILE, help="Language model (ARPA) whose score becomes a feature; the model keeps it.")
 @settings_options(FeatureSettings)
+@click.option(
+    "--cautious/--no-cautious",
+    default=True,
+    show_default=True,
+    help="Leave the list's own order only as far as held-out sentences of the list confirm; takes four fits.",
+)
 @click.option("--held-out", type=click.IntRange(2), metavar="K", help="Cross-validate with K folds of sentences.")
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON.")
 @seed_option

@@ -19,6 +19,7 @@ from camber.metrics.oracle import corpus_oracle, oracle_scores
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.nbest import NBest
 from camber.progress import log
+from camber.rerank.linear import of_sentences
 from camber.rerank.reranker import Reranker, as_references
 from camber.tune import TuningData
 
@@ -50,7 +51,7 @@ class Report:
     oracle: float
     anti_oracle: float
     oracle_at: dict[int, float]
-    moved: bool
+    step: float  # how far from the own order (0) to the tuned weights (1)
     held_out: HeldOut | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,8 +71,11 @@ class Report:
 
     def summary(self) -> str:
         """Say in a sentence or two, honestly, what was gained."""
-        if not self.moved:
-            return f"Nothing was gained: no weights did better than the list's own order ({self.metric})."
+        if self.step == 0.0:
+            return (
+                f"Nothing was gained: no weights did better in {self.metric} than the list's own order, "
+                "which the model keeps." + (f" Held out: {self._facts()}." if self.held_out else "")
+            )
         room = abs(self.oracle - self.one_best)
         if self.held_out is None:
             gained = self.tuned - self.one_best
@@ -80,8 +84,7 @@ class Report:
                 " --held-out 5 tells what to expect of other sentences."
             )
         held = self.held_out
-        change = held.tuned - self.one_best
-        facts = f"{self.metric} {self.one_best:.2f} → {held.tuned:.2f} ({change:+.2f}, p = {held.p:.4f})"
+        facts = self._facts()
         share = f" It is {held.difference / room:.0%} of what the oracle of this list would gain." if room > 0 else ""
         if held.changed == 0:
             return f"Nothing was gained: on sentences that it had not seen, re-ranking chose the 1-best. {facts}."
@@ -90,6 +93,13 @@ class Report:
         if held.difference > 0:
             return f"Re-ranking helps on sentences that it had not seen: {facts}.{share}"
         return f"Re-ranking does harm on sentences that it had not seen: {facts}. Do not use this model."
+
+    def _facts(self) -> str:
+        held = self.held_out
+        if held is None:
+            return ""
+        change = held.tuned - self.one_best
+        return f"{self.metric} {self.one_best:.2f} → {held.tuned:.2f} ({change:+.2f}, p = {held.p:.4f})"
 
 
 def evaluate(
@@ -129,7 +139,7 @@ def evaluate(
         data.score_of(best),
         data.score_of(worst),
         oracle_scores(metric, data.statistics, data.sentence_offsets, ks, data.missing),
-        reranker.fitted.moved,
+        reranker.fitted.step,
         held,
     )
 
@@ -162,14 +172,6 @@ def _held_out(
         paired_bootstrap(metric, one_best, tuned, 1000, reranker.seed).wins,
         int((tuned != one_best).any(1).sum()),
     )
-
-
-def of_sentences(data: TuningData, chosen: npt.NDArray[np.int64]) -> TuningData:
-    """Return the columns of some sentences."""
-    starts, counts = data.sentence_offsets[:-1][chosen], np.diff(data.sentence_offsets)[chosen]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    rows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
-    return TuningData(data.names, data.features[rows], offsets, data.statistics[rows], data.metric, data.fixed)
 
 
 def missing_rows(

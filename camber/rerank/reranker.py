@@ -36,7 +36,8 @@ class Reranker:
 
     The list's own order (its score, or the place in it) is always one of the features, so the fitted model can keep it.
     `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better). `lm` is
-    an n-gram model, or the path of an ARPA file; the fitted model keeps it.
+    an n-gram model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the
+    own order as sentences held out inside the list confirm (:mod:`camber.rerank.linear`).
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
@@ -57,6 +58,7 @@ class Reranker:
         lm_lowercase: bool = False,
         length: bool = False,
         consensus: bool = False,
+        cautious: bool = True,
         tuner_settings: Mapping[str, Any] | None = None,
         seed: int = 1,
         threads: int = 0,
@@ -65,6 +67,7 @@ class Reranker:
         self.tokenize, self.lowercase = tokenize, lowercase
         self.lm, self.lm_language, self.lm_lowercase = lm, lm_language, lm_lowercase
         self.length, self.consensus = length, consensus
+        self.cautious = cautious
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.threads = seed, threads
         self._fitted: Linear | None = None
@@ -121,7 +124,7 @@ class Reranker:
     def fit_data(self, data: TuningData, sparse: frozenset[str] = frozenset()) -> Reranker:
         """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
         own = next(place for place, name in enumerate(data.names) if name.startswith("list."))
-        self._fitted = Linear.fit(data, own, self.tuner, self.tuner_settings, self.seed, self.threads)
+        self._fitted = Linear.fit(data, own, self.tuner, self.tuner_settings, self.seed, self.threads, self.cautious)
         self._own = sparse
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
         return self
@@ -193,7 +196,8 @@ class Reranker:
                 "tokenize": self.tokenize,
                 "lowercase": self.lowercase,
                 "seed": self.seed,
-                "moved": fitted.moved,
+                "cautious": self.cautious,
+                "step": fitted.step,
                 "sparse": sorted(self._own),
             }
             draft.settings["features"] = self.feature_settings.to_dict()
@@ -207,13 +211,13 @@ class Reranker:
         if model.kind != KIND:
             raise ModelError(f"{path}: a {model.kind} model, which cannot re-rank lists; fit one: camber rerank fit")
         chosen = dict(model.settings[KIND])
-        moved, sparse = bool(chosen.pop("moved")), frozenset(chosen.pop("sparse"))
+        step, sparse = float(chosen.pop("step")), frozenset(chosen.pop("sparse"))
         if chosen["learner"] not in LEARNERS:
             raise ModelError(f"{path}: learner {chosen['learner']!r}, which this version does not know")
         lm = NgramModel.load(model.path / "lm", "lm") if model.sizes.get("language_models") else None
         features = FeatureSettings.from_dict(model.settings["features"]).to_dict()
         found = cls(**chosen, **features, lm=lm, tuner_settings=model.settings.get("tuner", {}))
-        found._fitted, found._own = Linear.load(model, moved), sparse
+        found._fitted, found._own = Linear.load(model, step), sparse
         found._facts = {name: model.sizes[name] for name in ("sentences", "hypotheses", "features")}
         return found
 

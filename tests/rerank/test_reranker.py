@@ -11,7 +11,8 @@ import camber
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.metrics import BLEU
 from camber.nbest import NBest
-from camber.rerank.report import evaluate, of_sentences
+from camber.rerank.linear import of_sentences
+from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.tune.tuners import TUNERS
 
@@ -166,6 +167,25 @@ def test_an_outside_score_can_be_the_goal():
         Reranker(metric="extra:bleurt").fit(nbest)
 
 
+def test_a_cautious_fit_goes_as_far_as_held_out_sentences_confirm():
+    nbest, references = toy()
+    good = Reranker(tuner="mira", tokenize="none").fit(nbest, references).fitted
+    assert good.step > 0.5
+    bold = Reranker(tuner="mira", tokenize="none", cautious=False).fit(nbest, references).fitted
+    assert bold.step == 1.0
+    noise = NBest.of_hypotheses(  # the engine's own order is perfect, and what else there is says nothing
+        ("noise",),
+        np.arange(41) * 4,
+        [text for _ in range(40) for text in ("a b c d", "a b c x", "a b x y", "a x y z")],
+        np.random.default_rng(1).normal(size=(160, 1)),
+        [0.4, 0.3, 0.2, 0.1] * 40,
+    )
+    for tuner in TUNERS:
+        report = evaluate(Reranker(tuner=tuner, tokenize="none"), noise, ["a b c d"] * 40, folds=4, trials=100)
+        assert report.tuned == pytest.approx(100)
+        assert report.held_out.tuned == pytest.approx(100)
+
+
 def test_noise_is_not_called_a_gain():
     nbest, references = toy(40, useful=False, seed=7)
     report = evaluate(Reranker(tokenize="none"), nbest, references, folds=4, trials=2000)
@@ -191,7 +211,8 @@ def test_where_nothing_is_better_the_own_order_is_kept_and_it_is_said():
     report = evaluate(reranker, nbest, ["a b c d", "e f g h"])
     assert report.tuned == report.one_best == pytest.approx(100)
     assert reranker.rerank(nbest).texts == nbest.texts
-    assert "gained" in report.summary() or "changes BLEU by +0.00" in report.summary()
+    assert reranker.fitted.step == 0
+    assert report.summary().startswith("Nothing was gained: no weights did better in BLEU than the list's own order")
 
 
 def test_sentences_without_hypotheses_count_as_empty_translations():
