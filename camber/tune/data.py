@@ -180,6 +180,16 @@ class TuningData:
         _first_highest(self.sentence_offsets, np.ascontiguousarray(scores, np.float64), found)
         return found
 
+    def one_best_of_many(self, points: Array, base: Array) -> npt.NDArray[np.int64]:
+        """Return the best hypotheses by many tuned weights at once: float64[n, free] → int64[n, sentences].
+
+        The list goes by once, not once for each of them. `base` is what the fixed features add.
+        """
+        found = np.empty((len(points), len(self)), np.int64)
+        room = np.empty(int(np.diff(self.sentence_offsets).max(initial=0)))
+        _first_highest_of_many(self.sentence_offsets, self.columns, base, np.ascontiguousarray(points), room, found)
+        return found
+
     def score_of(self, chosen: npt.NDArray[np.int64]) -> float:
         """Return the corpus score, as the metric has it, of one hypothesis per sentence (-1: none)."""
         return float(self.metric.score(self.sums_of(chosen)))
@@ -248,3 +258,26 @@ def _first_highest(offsets, scores, found):
             if best < 0 or scores[h] > scores[best]:
                 best = h
         found[s] = best
+
+
+@kernel
+def _first_highest_of_many(offsets, columns, base, points, room, found):
+    for s in range(found.shape[1]):
+        start, end = offsets[s], offsets[s + 1]
+        fixed = base[start:end]
+        scores = room[: end - start]
+        for p in range(len(points)):
+            for i in range(len(scores)):
+                scores[i] = fixed[i]
+            for f in range(points.shape[1]):
+                weight = points[p, f]
+                column = columns[f, start:end]
+                for i in range(len(scores)):
+                    scores[i] += weight * column[i]
+            best = -1
+            highest = -np.inf
+            for i in range(len(scores)):
+                if scores[i] > highest:
+                    highest = scores[i]
+                    best = start + i
+            found[p, s] = best

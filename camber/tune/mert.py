@@ -111,23 +111,26 @@ def _envelopes(offsets, slopes, scores, up, up_scores, up_who, down, down_scores
         if start == end:
             first[s] = -1
             continue
-        top = start
-        height = scores[start]
-        for h in range(start + 1, end):
-            if scores[h] > height:
-                top = h
-                height = scores[h]
-        slope = slopes[top]
+        # views that count from 0 spare the kernel a test of every index for being negative
+        lines, heights = slopes[start:end], scores[start:end]
+        top = 0
+        height = heights[0]
+        for i in range(1, len(heights)):
+            if heights[i] > height:
+                top = i
+                height = heights[i]
+        slope = lines[top]
+        top += start
         rising = falling = 0
-        for h in range(start, end):  # without branches, whose outcome would be a coin toss
-            steep, score = slopes[h], scores[h]
+        for i in range(len(heights)):  # without branches, whose outcome would be a coin toss
+            steep, score = lines[i], heights[i]
             up[rising] = steep
             up_scores[rising] = score
-            up_who[rising] = h
+            up_who[rising] = start + i
             rising += steep > slope
             down[falling] = -steep
             down_scores[falling] = score
-            down_who[falling] = h
+            down_who[falling] = start + i
             falling += steep < slope
         count, _ = _walk(up, up_scores, up_who, rising, top, slope, height, breaks, pairs, count)
         right = count

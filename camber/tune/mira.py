@@ -40,18 +40,20 @@ class Mira(Settings):
         # other metrics have no pseudo-corpus: their sentence scores are used as they are
         order = data.metric.order if isinstance(data.metric, BLEU) else 0
         gains = np.zeros(data.hypotheses) if order else self.scale * data.sentence_scores()
-        statistics = np.ascontiguousarray(data.statistics.T)
+        # counts are exact in 32 bits, and half of the memory goes by
+        statistics = np.ascontiguousarray(data.statistics.T if order else np.zeros((1, data.hypotheses)), np.float32)
         rng = np.random.default_rng(seed)
         base = data.base(first)
         weights = first[data.free] * _shrinking(data, first, gains)
         background = np.ones(len(statistics))  # one match of every order, so that nothing is 0
         room = np.empty((3, int(np.diff(data.sentence_offsets).max(initial=0))))
+        longest = int(statistics[0].max(initial=0.0)) + 1
+        penalties, stamps = np.empty((2, longest)), np.empty(longest, np.int64)
         total = np.zeros(len(weights))
         several = np.flatnonzero(np.diff(data.sentence_offsets) > 1)
         updates, losses = 0, []
-        sign = 1.0 if data.metric.higher_is_better else -1.0
-        best, best_quality, best_epoch = first, -np.inf, 0
-        for epoch in range(1, self.epochs + 1):
+        averages = np.empty((self.epochs, len(weights)))
+        for epoch in range(self.epochs):
             made, loss = _epoch(
                 data.sentence_offsets,
                 rng.permutation(several),
@@ -67,18 +69,21 @@ class Mira(Settings):
                 room[0],
                 room[1],
                 room[2],
+                penalties,
+                stamps,
                 weights,
                 total,
             )
             updates += made
             losses.append(loss / len(several))
-            average = first.copy()
-            average[data.free] = total / (epoch * len(several))
-            quality = sign * data.corpus_score(average)
-            if quality > best_quality:
-                best, best_quality, best_epoch = average, quality, epoch
-        info = {"epoch": best_epoch, "updates": updates, "losses": losses}
-        return finished(data, best, losses[best_epoch - 1], updates > 0, info)
+            averages[epoch] = total / ((epoch + 1) * len(several))
+        chosen = data.one_best_of_many(averages, base)
+        quality = data.quality(np.array([data.sums_of(row) for row in chosen]))
+        best = int(np.argmax(quality))  # the first among equals
+        found = first.copy()
+        found[data.free] = averages[best]
+        info = {"epoch": best + 1, "updates": updates, "losses": losses}
+        return finished(data, found, losses[best], updates > 0, info)
 
 
 def _shrinking(data: TuningData, start: Array, gains: Array) -> float:
@@ -89,8 +94,8 @@ def _shrinking(data: TuningData, start: Array, gains: Array) -> float:
     """
     if data.fixed[start != 0.0].any():
         return 1.0
-    if isinstance(data.metric, BLEU):  # about what the pseudo-corpus gives: BLEU in words of the reference
-        gains = data.sentence_scores() / 100.0 * data.statistics[:, 1]
+    if isinstance(data.metric, BLEU):  # its gain is in words: about the number of words that match
+        gains = data.statistics[:, 2]
     ours, theirs = data.spread(gains), data.spread(data.scores(start))
     return min(1.0, ours / theirs) if ours > 0.0 and theirs > 0.0 else 1.0
 
@@ -111,6 +116,8 @@ def _epoch(
     all_scores,
     all_gains,
     all_ngrams,
+    penalties,
+    stamps,
     weights,
     total,
 ):
@@ -123,6 +130,8 @@ def _epoch(
     updates = 0
     losses = 0.0
     features = len(weights)
+    for slot in range(len(stamps)):
+        stamps[slot] = -1
     for k in range(len(sentences)):
         start, end = offsets[sentences[k]], offsets[sentences[k] + 1]
         count = end - start
@@ -154,11 +163,16 @@ def _epoch(
                     gain[i] = (gain[i] / ngrams[i]) ** (1.0 / order)
             lengths, references = statistics[0, start:end], statistics[1, start:end]
             for i in range(count):
-                length, reference = background[0] + lengths[i], background[1] + references[i]
-                if length < reference:
-                    gain[i] *= np.exp(1.0 - reference / length)
+                slot = np.int64(lengths[i])
+                reference = background[1] + references[i]
+                # the penalty is the same for hypotheses of the same length, unless their nearest references differ
+                if stamps[slot] != k or penalties[1, slot] != reference:
+                    length = background[0] + lengths[i]
+                    stamps[slot] = k
+                    penalties[0, slot] = np.exp(min(0.0, 1.0 - reference / length))
+                    penalties[1, slot] = reference
                 # BLEU's gain in words: times the reference length of corpus and sentence (Chiang et al. 2008)
-                gain[i] *= reference
+                gain[i] *= penalties[0, slot] * reference
         hope = fear = model = 0
         hope_score, fear_score, model_score = scores[0] + gain[0], scores[0] - gain[0], scores[0]
         for i in range(1, count):

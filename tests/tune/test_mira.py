@@ -26,8 +26,7 @@ def test_epochs_are_those_of_a_plain_loop(seed, epochs):
     start = np.array([0.5, -0.2, 0.1])
     several = np.flatnonzero(np.diff(data.sentence_offsets) > 1)
     rng = np.random.default_rng(seed)
-    gains = data.sentence_scores() / 100 * data.statistics[:, 1]
-    ours, theirs = spread(data, gains), spread(data, data.features @ start)
+    ours, theirs = spread(data, data.statistics[:, 2]), spread(data, data.features @ start)
     shrunk = start * min(1.0, ours / theirs) if ours > 0 and theirs > 0 else start
     weights, background, total = shrunk.tolist(), [1.0] * 10, np.zeros(3)
     averages = []

@@ -1,0 +1,164 @@
+"""The inner optimisers on Moses' own n-best list: CPU-seconds and BLEU beside Moses' figures.
+
+    python benchmarks/tune.py [--data ../shared] [--seeds 3] [--threads 1] [--skip-large]
+
+Moses cannot be installed with pip. Its figures were measured on another machine, as the anchors' README says, on the
+same list with 14 weights; they are printed as they are. The yardstick of that README (KenLM's Python queries) is run
+here too, so that the machines can be compared. "Ten times" is here the same list ten times over, each copy with some
+noise on the features (Moses' figures are for ten iterations' lists merged, 728,660 hypotheses).
+
+The plain-Python twin of the line search (tests/naive/tuners.py) runs on the first sentences, as a peer in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from naive import tuners  # noqa: E402
+
+from camber.metrics import BLEU  # noqa: E402
+from camber.nbest import NBest  # noqa: E402
+from camber.tune import ExpectedBleu, Likelihood, Mert, Mira, Pro, TuningData  # noqa: E402
+from camber.tune.mert import LineSearch  # noqa: E402
+
+#: CPU-seconds and BLEU of Moses' programs (anchors' README, "Inner optimisers"): on the list, on ten lists.
+MOSES: dict[str, tuple[float | None, float | None, float | None]] = {
+    "Mert": (27.5, 40.88, 85.0),
+    "Pro": (1.3, None, 2.3),
+    "Mira": (0.22, 40.30, 1.16),
+    "ExpectedBleu": (None, None, None),
+    "Likelihood": (None, None, None),
+}
+
+#: Moses' untuned weights, in the order of the list's features.
+UNTUNED = np.array([0.3] * 6 + [0.3, 0.5, -1.0, 0.2] + [0.2] * 4)
+
+
+def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return CPU-seconds of a call, and what it gave."""
+    start = time.process_time()
+    found = work()
+    return time.process_time() - start, found
+
+
+def repeated(data: TuningData, times: int, noise: float = 0.01) -> TuningData:
+    """Return the list `times` over, every copy but the first with noise relative to the features' spread."""
+    rng = np.random.default_rng(1)
+    spread = noise * data.scales()
+    order = np.argsort(np.tile(data.owners, times), kind="stable")
+    tables = [data.features]
+    tables += [data.features + rng.standard_normal(data.features.shape) * spread for _ in range(times - 1)]
+    return TuningData(
+        data.names,
+        np.concatenate(tables)[order],
+        data.sentence_offsets * times,
+        np.tile(data.statistics, (times, 1))[order],
+        data.metric,
+    )
+
+
+def cell(value: float | None, form: str = "{:.2f}") -> str:
+    return "-" if value is None else form.format(value)
+
+
+def table(data: TuningData, seeds: int, threads: int, large: bool) -> None:
+    print(
+        f"\n{data.hypotheses:,} hypotheses of {len(data):,} sentences, {len(data.names)} weights, {threads} thread(s)"
+    )
+    print(f"  untuned {data.corpus_score(UNTUNED):.2f}, oracle {data.score_of(data.oracle()):.2f} BLEU\n")
+    print(
+        f"  {'':14} {'CPU-s':>7} {'BLEU, mean (lowest) of seeds':>29}   {'Moses: CPU-s':>12} {'BLEU':>6} {'ratio':>7}"
+    )
+    for tuner in (Mert(), Pro(), Mira(), ExpectedBleu(), Likelihood()):
+        name = type(tuner).__name__
+        runs = [cpu(lambda t=tuner, s=s: t.fit(data, UNTUNED, s, threads)) for s in range(1, seeds + 1)]  # type: ignore[misc]
+        seconds = float(np.mean([run[0] for run in runs]))
+        scores = [run[1].metric for run in runs]
+        small, bleu, big = MOSES[name]
+        theirs = big if large else small
+        ratio = None if theirs is None else theirs / seconds
+        reached = f"{np.mean(scores):.2f} ({min(scores):.2f})"
+        print(
+            f"  {name:14} {seconds:7.2f} {reached:>29}   {cell(theirs):>12}"
+            f" {cell(None if large else bleu):>6} {cell(ratio, '{:.1f}×'):>7}"
+        )
+
+
+def line_searches(data: TuningData, sentences: int) -> None:
+    """Compare one exact line search with the plain twin on the first sentences."""
+    rows = int(data.sentence_offsets[sentences])
+    small = TuningData(
+        data.names,
+        data.features[:rows],
+        data.sentence_offsets[: sentences + 1],
+        data.statistics[:rows],
+        data.metric,
+    )
+    scores, slopes = small.scores(UNTUNED), small.columns[7]
+    lists = small.sentence_offsets.tolist(), scores.tolist(), slopes.tolist(), small.statistics.tolist()
+    search = LineSearch(small)
+    slow, (reached, _) = cpu(lambda: tuners.line_search(*lists))
+    quick, line = cpu(lambda: [search.along(scores, slopes) for _ in range(100)][-1])
+    print(
+        f"\n  one line search, {sentences} sentences, {rows:,} hypotheses: BLEU {line.quality:.4f}, twin {reached:.4f}"
+    )
+    print(f"  twin {slow:.2f} CPU-s, ours {quick / 100 * 1e3:.3f} ms: ratio {slow / (quick / 100):,.0f}")
+
+
+def yardstick(data: Path) -> None:
+    """Run KenLM's queries as the anchors' README describes."""
+    try:
+        import kenlm
+    except ImportError:
+        print("\n  no kenlm here: machines cannot be compared")
+        return
+    model = kenlm.Model(str(data / "anchors/lm/multi30k.en.o5.arpa.gz"))
+    lines = (data / "data/multi30k/tok/test.en").read_text("utf-8").splitlines()
+    words = sum(len(line.split()) + 1 for line in lines)
+    seconds, _ = cpu(lambda: [model.score(line) for _ in range(20) for line in lines])
+    print(f"\n  yardstick: KenLM {20 * words / seconds / 1e6:.1f} M words/CPU-s here, 7.6-8.2 where Moses was measured")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared", help="folder with data/ and anchors/")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--skip-large", action="store_true", help="leave out the list that is ten times as long")
+    args = parser.parse_args()
+    found = args.data / "anchors/moses/dev.untuned.nbest100.gz"
+    text = args.data / "data/multi30k/tok/dev.en"
+    if not found.exists() or not text.exists():
+        parser.exit(1, f"no benchmark data in {args.data}: give --data a folder with data/ and anchors/\n")
+    references = text.read_text("utf-8").splitlines()
+    seconds, nbest = cpu(lambda: NBest.read(found, sentences=len(references)))
+    BLEU("none").statistics(["a"], [["a"]])  # compile, outside the measurements
+    making, data = cpu(lambda: TuningData.of(nbest, BLEU("none"), [references]))
+    print(f"reading the list {seconds:.2f} CPU-s, statistics and columns {making:.2f} CPU-s")
+    for tuner in (
+        Mert(restarts=2),
+        Pro(samples=10, steps=1),
+        Mira(epochs=1),
+        ExpectedBleu(steps=1),
+        Likelihood(steps=1),
+    ):
+        tuner.fit(data, UNTUNED, 1, 1)
+    table(data, args.seeds, args.threads, large=False)
+    if not args.skip_large:
+        table(repeated(data, 10), 1, args.threads, large=True)
+    line_searches(data, 8)
+    yardstick(args.data)
+
+
+if __name__ == "__main__":
+    main()
