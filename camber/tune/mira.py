@@ -130,8 +130,8 @@ def _epoch(
     updates = 0
     losses = 0.0
     features = len(weights)
-    for slot in range(len(stamps)):
-        stamps[slot] = -1
+    for length_seen in range(len(stamps)):
+        stamps[length_seen] = -1
     for k in range(len(sentences)):
         start, end = offsets[sentences[k]], offsets[sentences[k] + 1]
         count = end - start

@@ -52,5 +52,5 @@ def test_a_fixed_weight_stays():
 
 def test_a_start_on_a_huge_scale_still_learns():
     data = random_list(np.random.default_rng(2), sentences=30, most=8, empty=False)
-    small, huge = (Mira(epochs=20).fit(data, size * np.array([-1.0, 0.1, 0.1]), 1) for size in (1.0, 1e6))
+    small, huge = (Mira(epochs=20).fit(data, size * np.array([-1.0, 0.1, 0.1]), 1) for size in (1e3, 1e6))
     np.testing.assert_allclose(small.weights, huge.weights)
