@@ -40,6 +40,15 @@ class Outside(Metric):
             raise CamberError(f"an outside score {self.column} is not a finite number")
         return np.stack([found, np.ones(len(found))], axis=1)
 
+    def on_scale_of_100(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return rows whose lowest score is 1 and whose highest is 100: the same order for tuners that expect BLEU's.
+
+        Outside scores have any range, negative ones too.
+        """
+        values = rows[:, 0]
+        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+        return self.rows(1.0 + 99.0 * (values - low) / (high - low) if high > low else np.full(len(values), 1.0))
+
     def statistics(
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None
     ) -> npt.NDArray[np.float64]:
@@ -64,3 +73,8 @@ class Outside(Metric):
     def signature(self, references: int) -> str:
         """Say which scores these are."""
         return f"outside:{self.column}|mean|better:{'higher' if self.higher_is_better else 'lower'}"
+
+
+def digits_of(signature: str) -> int:
+    """Return how many decimals a score deserves: two from 0 to 100, four of an outside score, which may be small."""
+    return 4 if signature.startswith("outside:") else 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from camber.metrics.compare import Result
+from camber.metrics.outside import digits_of
 
 
 def text_table(results: list[Result]) -> list[str]:
@@ -19,20 +20,24 @@ def text_table(results: list[Result]) -> list[str]:
             head += f"  {'difference':>10}  {'p bootstrap':>11}  {'p random.':>9}  {'p Wilcoxon':>10}"
         lines.append(head)
         for result in block:
-            line = f"{result.system:{width}}  {result.score:8.2f}"
+            digits = digits_of(result.signature)
+            line = f"{result.system:{width}}  {result.score:8.{digits}f}"
             if several:
-                line += f"  {result.runs:4d}  {_number(result.run_sd, 7)}  {_number(result.test_sd, 7)}"
-            line += f"  {result.low:6.2f} … {result.high:6.2f}"
+                spreads = (_number(sd, digits) for sd in (result.run_sd, result.test_sd))
+                line += f"  {result.runs:4d}" + "".join(f"  {text:>7}" for text in spreads)
+            line += f"  {result.low:6.{digits}f} … {result.high:6.{digits}f}"
             if result.difference is not None:
-                line += f"  {result.difference:+10.2f}  {result.bootstrap_p:11.4f}  {result.randomisation_p:9.4f}"
+                line += (
+                    f"  {result.difference:+10.{digits}f}  {result.bootstrap_p:11.4f}  {result.randomisation_p:9.4f}"
+                )
                 line += f"  {result.wilcoxon_p:10.4f}"
             lines.append(line)
         lines += [f"{metric}|{block[-1].signature}", ""]
     return lines[:-1]
 
 
-def _number(value: float | None, width: int) -> str:
-    return f"{'–':>{width}}" if value is None else f"{value:{width}.2f}"
+def _number(value: float | None, digits: int, absent: str = "–") -> str:
+    return absent if value is None else f"{value:.{digits}f}"
 
 
 _ESCAPES = str.maketrans(
@@ -56,10 +61,10 @@ def latex_table(results: list[Result]) -> list[str]:
         cells = [system.translate(_ESCAPES)]
         for metric in metrics:
             result = found[metric, system]
-            cells.append(f"{result.score:.2f}")
-            if several:
-                cells.append("--" if result.run_sd is None else f"{result.run_sd:.2f}")
-            cells.append("--" if result.test_sd is None else f"{result.test_sd:.2f}")
+            digits = digits_of(result.signature)
+            cells.append(_number(result.score, digits))
+            cells += [_number(result.run_sd, digits, "--")] if several else []
+            cells.append(_number(result.test_sd, digits, "--"))
             cells.append("--" if result.randomisation_p is None else _p(result.randomisation_p))
         lines.append(" & ".join(cells) + " \\\\")
     return [*lines, "\\hline", "\\end{tabular}"]

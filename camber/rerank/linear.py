@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from camber.corpus.reading import write_lines
 from camber.errors import TuneError, UnmovedError
+from camber.metrics.outside import Outside
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.weights import Weights
 from camber.tune import TuningData, make_tuner
@@ -55,7 +56,9 @@ class Linear:
     ) -> Linear:
         """Tune weights, starting from the list's own order, which is the feature number `own`."""
         scales = data.scales()
-        alike = replace(data, features=data.features / scales)
+        metric = data.metric
+        rows = metric.on_scale_of_100(data.statistics) if isinstance(metric, Outside) else data.statistics
+        alike = replace(data, features=data.features / scales, statistics=rows)
         start = np.zeros(len(data.names))
         start[own] = 1.0
 

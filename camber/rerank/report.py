@@ -16,6 +16,7 @@ import numpy.typing as npt
 from camber.errors import SettingsError
 from camber.metrics.metric import Metric, References
 from camber.metrics.oracle import corpus_oracle, oracle_scores
+from camber.metrics.outside import digits_of
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.nbest import NBest
 from camber.progress import log
@@ -66,7 +67,7 @@ class Report:
         rows += [("oracle", self.oracle), ("anti-oracle", self.anti_oracle)]
         rows += [(f"oracle of the first {k}", score) for k, score in self.oracle_at.items()]
         found = [f"{self.sentences:,} sentences, {self.hypotheses:,} hypotheses", f"{'':32}{self.metric:>9}"]
-        found += [f"{name:32}{score:9.2f}" for name, score in rows]
+        found += [f"{name:32}{score:9.{self._digits}f}" for name, score in rows]
         return [*found, f"{self.metric}|{self.signature}", "", self.summary()]
 
     def summary(self) -> str:
@@ -78,9 +79,9 @@ class Report:
             )
         room = abs(self.oracle - self.one_best)
         if self.held_out is None:
-            gained = self.tuned - self.one_best
+            gained = f"{self.tuned - self.one_best:+.{self._digits}f}"
             return (
-                f"On the list that it was fitted to, re-ranking changes {self.metric} by {gained:+.2f}. That flatters:"
+                f"On the list that it was fitted to, re-ranking changes {self.metric} by {gained}. That flatters:"
                 " --held-out 5 tells what to expect of other sentences."
             )
         held = self.held_out
@@ -98,8 +99,13 @@ class Report:
         held = self.held_out
         if held is None:
             return ""
-        change = held.tuned - self.one_best
-        return f"{self.metric} {self.one_best:.2f} → {held.tuned:.2f} ({change:+.2f}, p = {held.p:.4f})"
+        digits, change = self._digits, held.tuned - self.one_best
+        scores = f"{self.one_best:.{digits}f} → {held.tuned:.{digits}f} ({change:+.{digits}f}"
+        return f"{self.metric} {scores}, p = {held.p:.4f})"
+
+    @property
+    def _digits(self) -> int:
+        return digits_of(self.signature)
 
 
 def evaluate(

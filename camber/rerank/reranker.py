@@ -22,7 +22,7 @@ from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
 from camber.progress import log
-from camber.rerank.features import text_features
+from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
 from camber.rerank.linear import Linear
 from camber.rerank.settings import LEARNERS, FeatureSettings
 from camber.tune import TuningData
@@ -123,7 +123,7 @@ class Reranker:
 
     def fit_data(self, data: TuningData, sparse: frozenset[str] = frozenset()) -> Reranker:
         """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
-        own = next(place for place, name in enumerate(data.names) if name.startswith("list."))
+        own = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
         self._fitted = Linear.fit(data, own, self.tuner, self.tuner_settings, self.seed, self.threads, self.cautious)
         self._own = sparse
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}

@@ -216,6 +216,13 @@ def test_a_table_that_does_not_fit_is_refused_with_a_way_out(tmp_path, monkeypat
     assert NBest.read(tmp_path / "list", at_least=150).names == ("lm",)
 
 
+def test_ragged_groups_and_repeated_hypotheses_are_kept(tmp_path):
+    (tmp_path / "list").write_text("0 ||| a ||| x= 1\n0 ||| a ||| x= 1\n3 ||| b ||| x= 2\n")
+    nbest = NBest.read(tmp_path / "list", sentences=5)
+    assert nbest.texts == ["a", "a", "b"]
+    assert np.diff(nbest.sentence_offsets).tolist() == [2, 0, 0, 1, 0]
+
+
 def test_outside_scores_are_a_metric_of_the_list():
     nbest = NBest.of_hypotheses(("lm",), [0, 2, 2, 3], ["a", "b", "c"], [[1], [2], [3]])
     nbest = nbest.with_extra("comet", [0.5, 0.75, 1.0])

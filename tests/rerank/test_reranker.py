@@ -151,6 +151,15 @@ def test_sparse_features_may_be_absent_or_new():
     np.testing.assert_array_equal(reranker.scores(new), reranker.scores(nbest))
 
 
+@pytest.mark.parametrize("tuner", [name for name in TUNERS if name != "expected-bleu"])
+def test_outside_scores_may_have_any_range(tuner):
+    nbest, _ = toy(30)
+    errors = np.array([text.split().count("x") for text in nbest.texts])
+    for values in (-errors, -errors / 1000, 1e6 - errors):
+        report = evaluate(Reranker(metric="extra:human", tuner=tuner), nbest.with_extra("human", values))
+        assert report.one_best < report.tuned <= report.oracle
+
+
 def test_an_outside_score_can_be_the_goal():
     nbest, references = toy(scored=False)
     bleu = BLEU("none", effective_order=True)
