@@ -61,6 +61,18 @@ class Translator:
         decoder = self.decoder
         return Translator(self.text, decoder.store, decoder.models, self.weights, settings, self.directory)
 
+    def source_tokens(self, line: str) -> list[str]:
+        """Return the tokens of a raw line; a word that the model knows only in another case takes that case."""
+        tokens = self.text.source_tokens(line)
+        if self.text.settings.tokenizer == "none":
+            return tokens
+        known = self.decoder.store.source_vocabulary.id
+        for position, word in enumerate(tokens):
+            if known(word) < 0:
+                forms = (word.lower(), word.lower().capitalize(), word.upper())
+                tokens[position] = next((form for form in forms if known(form) >= 0), word)
+        return tokens
+
     def translate(self, lines: Iterable[str], threads: int = 0) -> list[str]:
         """Translate raw lines.
 
@@ -75,7 +87,7 @@ class Translator:
         """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time."""
         lines = iter(lines)
         while group := list(islice(lines, chunk)):
-            tokens = [self.text.source_tokens(line) for line in group]
+            tokens = [self.source_tokens(line) for line in group]
             decoded = self.decoder.decode(tokens, nbest, distinct, threads)
             for line, words, found in zip(group, tokens, decoded, strict=True):
                 yield [Translation(self.text.finish(item.words, line), words, item) for item in found]

@@ -69,3 +69,11 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
         pass
     with pytest.raises(ModelError, match="a poetry model"):
         camber.load(tmp_path / "m")
+
+
+def test_a_word_known_only_in_another_case_is_translated_all_the_same(hotel_model: Path) -> None:
+    model = camber.load(hotel_model)
+    words = set(model.decoder.store.source_vocabulary.words)
+    only = next(word for word in sorted(words) if word.istitle() and word.lower() not in words and len(word) > 4)
+    assert model.source_tokens(f"x {only.lower()} y")[1] == only
+    assert model.source_tokens("x zzzqqq y")[1] == "zzzqqq"
