@@ -1,0 +1,83 @@
+"""The rules that apply to one sentence: synchronous rules with at most two non-terminals.
+
+A rule is two strings of symbols. A symbol of 0 or more is a word; -1 and -2 are the first and the second non-terminal
+of the source side, and on the target side what these are translated to.
+
+    einem [1] hut [2]  →  a [2] hat [1]
+    source  (5, -1, 9, -2)      target  (3, -2, 7, -1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.corpus import Vocabulary
+
+F8 = npt.NDArray[np.float64]
+I8 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Rules in columns; those of rule `r` are ``source[source_offsets[r]:source_offsets[r + 1]]`` and so on."""
+
+    names: tuple[str, ...]  # of the features
+    source: I8  # symbols: a word of `source_words`, or -1, -2
+    source_offsets: I8  # [rules + 1]
+    target: I8  # symbols: a word of `target_words`, or -1, -2: what the source's -1, -2 is translated to
+    target_offsets: I8  # [rules + 1]
+    features: F8  # [rules, features]: as the linear model takes them
+    links: npt.NDArray[np.uint8]  # [links, 2]: places of words that are translations of each other
+    link_offsets: I8  # [rules + 1]
+    source_words: Vocabulary
+    target_words: Vocabulary
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return len(self.source_offsets) - 1
+
+    @classmethod
+    def empty(cls, names: Sequence[str], source_words: Vocabulary, target_words: Vocabulary) -> Grammar:
+        """Make a grammar without rules."""
+        none, start = np.zeros(0, np.int64), np.zeros(1, np.int64)
+        features, links = np.zeros((0, len(names))), np.zeros((0, 2), np.uint8)
+        return cls(tuple(names), none, start, none, start, features, links, start, source_words, target_words)
+
+    def source_side(self, rule: int) -> list[str]:
+        """Return the source side as text.
+
+        >>> grammar.source_side(0)                                                  # doctest: +SKIP
+        ['einem', '[1]', 'hut', '[2]']
+        """
+        return _text(self.source[self.source_offsets[rule] : self.source_offsets[rule + 1]], self.source_words)
+
+    def target_side(self, rule: int) -> list[str]:
+        """Return the target side as text."""
+        return _text(self.target[self.target_offsets[rule] : self.target_offsets[rule + 1]], self.target_words)
+
+    def rule_links(self, rule: int) -> list[tuple[int, int]]:
+        """Return the word alignment inside a rule: (place in the source side, place in the target side)."""
+        a, b = self.link_offsets[rule], self.link_offsets[rule + 1]
+        return [(s, t) for s, t in self.links[a:b].tolist()]
+
+
+class GrammarSource(Protocol):
+    """Anything that gives the rules for a sentence: an indexed corpus, or grammars that were made before."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features of every rule."""
+        ...
+
+    def grammar(self, sentence: Sequence[str]) -> Grammar:
+        """Return the rules that apply to a tokenised sentence."""
+        ...
+
+
+def _text(symbols: I8, words: Vocabulary) -> list[str]:
+    return [words.words[symbol] if symbol >= 0 else f"[{-symbol}]" for symbol in symbols.tolist()]
