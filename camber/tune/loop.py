@@ -105,7 +105,7 @@ class DevSet:
             if len(lines) != len(source):
                 raise CamberError(f"{len(source):,} dev sentences but {len(lines):,} reference lines; expected as many")
         text = translator.text
-        self.source = [text.source_tokens(line) for line in source]
+        self.source = [translator.source_tokens(line) for line in source]
         targets = [[text.target_tokens(line) for line in lines] for lines in references]
         by_sentence = [words for group in zip(*targets, strict=True) for words in group]
         self.vocabulary = translator.decoder.store.target_vocabulary.extended(
