@@ -40,7 +40,10 @@ class Tuner(Protocol):
     """The one interface: settings in the constructor, then `fit`."""
 
     def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
-        """Return weights for `data`; the same seed gives the same bytes with any number of threads."""
+        """Return weights for `data`; the same seed gives the same bytes with any number of threads.
+
+        Only MERT, which has many starts, uses more than one.
+        """
         ...
 
 

@@ -23,16 +23,27 @@ class Minimum:
     moved: bool  # whether the function changed: away from the start, or between the start and the origin
 
 
-def lbfgs(objective: Objective, start: Array, steps: int = 100, tolerance: float = 1e-9) -> Minimum:
-    """Minimise by limited-memory BFGS until the relative gain of a step is below `tolerance`."""
+def lbfgs(
+    objective: Objective, start: Array, scales: Array | None = None, steps: int = 100, tolerance: float = 1e-9
+) -> Minimum:
+    """Minimise by limited-memory BFGS until the relative gain of a step is below `tolerance`.
+
+    `scales` are the sizes at which coordinates matter, so that all are alike to the method: float64[n], 1 by default.
+    """
+    units = np.ones(len(start)) if scales is None else scales
+
+    def scaled(point: Array) -> tuple[float, Array]:
+        value, gradient = objective(point * units)
+        return value, gradient * units
+
     found = scipy.optimize.minimize(
-        objective,
-        start,
+        scaled,
+        start / units,
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tolerance, "gtol": 1e-12, "maxcor": 10},
     )
-    return _minimum(objective, start, np.asarray(found.x, np.float64), float(found.fun), int(found.nit))
+    return _minimum(objective, start, np.asarray(found.x, np.float64) * units, float(found.fun), int(found.nit))
 
 
 def rprop(

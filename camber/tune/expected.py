@@ -91,7 +91,7 @@ class ExpectedBleu(Settings):
         if self.method == "rprop":
             found = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps)
         else:
-            found = lbfgs(objective, first[data.free], self.steps)
+            found = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
         weights = first.copy()
         weights[data.free] = found.point
         return finished(data, weights, -found.value, found.moved, {"steps": found.steps})

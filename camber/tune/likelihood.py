@@ -58,7 +58,7 @@ class Likelihood(Settings):
             more, slope = penalty.value_and_gradient(weights)
             return (loss + more) / len(data), (gradient + slope) / len(data)
 
-        found = lbfgs(objective, first[data.free], self.steps)
+        found = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
         weights = first.copy()
         weights[data.free] = found.point
         return finished(data, weights, found.value, found.moved, {"steps": found.steps})

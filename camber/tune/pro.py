@@ -69,7 +69,10 @@ class Pro(Settings):
             more, slope = penalty.value_and_gradient(weights)
             return (2.0 * loss + more) / len(pairs), (2.0 * gradient + slope) / len(pairs)
 
-        found = lbfgs(objective, first[data.free], self.steps)
+        # the loss with L2 is convex: from 0 the descent comes by every direction, while from large weights it stops at
+        # the first that separates the pairs
+        origin = np.zeros(len(data.free)) if regulariser is None else first[data.free]
+        found = lbfgs(objective, origin, 1.0 / data.scales(), self.steps)
         weights = first.copy()
         weights[data.free] = found.point
         info = {"pairs": len(pairs), "steps": found.steps}

@@ -126,8 +126,12 @@ def test_both_descents_find_the_minimum_of_a_bowl():
     def bowl(point):
         return float((widths * (point - centre) ** 2).sum()), 2 * widths * (point - centre)
 
-    for found in (lbfgs(bowl, np.zeros(3), 100), rprop(bowl, np.zeros(3), np.ones(3), 500, patience=50)):
+    for found in (
+        lbfgs(bowl, np.zeros(3)),
+        lbfgs(bowl, np.zeros(3), widths),
+        rprop(bowl, np.zeros(3), np.ones(3), 500, patience=50),
+    ):
         np.testing.assert_allclose(found.point, centre, atol=1e-2)
         assert found.moved
-    assert lbfgs(bowl, centre, 100).moved  # it was there already, and the function does depend on the point
-    assert not lbfgs(lambda point: (1.0, np.zeros(3)), centre, 100).moved
+    assert lbfgs(bowl, centre).moved  # it was there already, and the function does depend on the point
+    assert not lbfgs(lambda point: (1.0, np.zeros(3)), centre).moved
