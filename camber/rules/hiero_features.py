@@ -1,0 +1,122 @@
+"""The features of hierarchical rules: raw values, and what a linear model takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.corpus.vocabulary import Vocabulary
+from camber.errors import CamberError
+from camber.rules.grammar import Grammar
+from camber.rules.hiero_matching import RAW_NAMES
+
+#: What extraction gives to a linear model unless it is asked for others.
+DEFAULT_NAMES = (
+    "p_coherent",
+    "lex_t_given_s",
+    "lex_s_given_t",
+    "count_s",
+    "count_st",
+    "singleton_s",
+    "singleton_st",
+    "arity",
+)
+
+#: cdec's names for the same values.
+CDEC_NAMES = {
+    "EgivenFCoherent": "p_coherent",
+    "MaxLexEgivenF": "lex_t_given_s",
+    "MaxLexFgivenE": "lex_s_given_t",
+    "SampleCountF": "count_s",
+    "CountEF": "count_st",
+    "IsSingletonF": "singleton_s",
+    "IsSingletonFE": "singleton_st",
+}
+
+#: The cost of an impossible event.
+MOST_COST = 99.0
+
+_PROBABILITIES = frozenset(name for name in RAW_NAMES if name.startswith(("p_", "lex_")))
+_COUNTS = frozenset(name for name in RAW_NAMES if name.startswith("count_"))
+
+
+@dataclass(frozen=True)
+class RawGrammar:
+    """The rules of one sentence with raw probabilities and counts: no logarithms.
+
+    p_coherent: c(s, t) / sampled occurrences of s, those that gave no rule included. lex_t_given_s, lex_s_given_t:
+    every word with its best counterpart in the rule or NULL; `_averaged`: with the mean of those it is linked to.
+    count_s: sampled occurrences of the words of s. count_st: c(s, t) among them. singleton_s: 1 if s gave one rule, once.
+    singleton_st: 1 if c(s, t) = 1. arity: non-terminals. words: target words.
+    """
+
+    source: npt.NDArray[np.int64]  # symbols as in `Grammar`
+    source_offsets: npt.NDArray[np.int64]  # [rules + 1]
+    target: npt.NDArray[np.int64]
+    target_offsets: npt.NDArray[np.int64]  # [rules + 1]
+    raw: npt.NDArray[np.float64]  # [rules, len(RAW_NAMES)]
+    links: npt.NDArray[np.uint8]  # [links, 2]
+    link_offsets: npt.NDArray[np.int64]  # [rules + 1]
+    source_words: Vocabulary
+    target_words: Vocabulary
+
+    #: The columns of `raw`.
+    names = RAW_NAMES
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return len(self.source_offsets) - 1
+
+    def column(self, name: str) -> npt.NDArray[np.float64]:
+        """Return the raw values of a feature (cdec's names will do), float64[rules]."""
+        return self.raw[:, RAW_NAMES.index(check_names([name])[0])]
+
+    def linear(self, names: Sequence[str] = DEFAULT_NAMES) -> Grammar:
+        """Return the grammar with the features that a linear model takes: see :func:`linear_values`."""
+        names = check_names(names)
+        return Grammar(
+            names,
+            self.source,
+            self.source_offsets,
+            self.target,
+            self.target_offsets,
+            linear_values(self.raw, names),
+            self.links,
+            self.link_offsets,
+            self.source_words,
+            self.target_words,
+        )
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return our own names for names that may be cdec's; an unknown one is an error.
+
+    >>> check_names(["EgivenFCoherent", "arity"])
+    ('p_coherent', 'arity')
+    """
+    found = tuple(CDEC_NAMES.get(name, name) for name in names)
+    for name in found:
+        if name not in RAW_NAMES:
+            known = ", ".join((*RAW_NAMES, *CDEC_NAMES))
+            raise CamberError(f"no rule feature is called {name!r}; known: {known}")
+    return found
+
+
+def linear_values(raw: npt.NDArray[np.float64], names: Sequence[str] = DEFAULT_NAMES) -> npt.NDArray[np.float64]:
+    """Turn raw features [rules, len(RAW_NAMES)] into those of a linear model, [rules, len(names)].
+
+    Probabilities become costs -log10 p (at most 99), counts log10(1 + c); the rest stays. These are cdec's values.
+    """
+    out = np.empty((len(raw), len(names)))
+    for at, name in enumerate(names):
+        column = raw[:, RAW_NAMES.index(name)]
+        if name in _PROBABILITIES:
+            out[:, at] = np.minimum(-np.log10(np.maximum(column, 1e-300)), MOST_COST)
+        elif name in _COUNTS:
+            out[:, at] = np.log10(1.0 + column)
+        else:
+            out[:, at] = column
+    return out + 0.0  # -log10(1) is -0.0

@@ -1,0 +1,597 @@
+"""All source patterns of a sentence and where the corpus has them: one kernel call per sentence.
+
+Patterns form a tree: a child has one more word, right behind its parent's or behind a gap. Depth first, every pattern
+hands the list of its occurrences to all of its children in one pass over the corpus words that follow, so nothing is
+matched twice, and only lists on the way from the root are kept. An occurrence is one number: the position of the first
+word, and how much further the second and the third contiguous part begin.
+
+For each pattern some occurrences are sampled evenly, those of phrases without gaps from the suffix array, others in the
+order of the text. Rules found there that are equal symbol by symbol are counted together.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.kernel import kernel
+from camber.kernel.table import mix
+from camber.rules.hiero_boxes import BOTH, INSIDE, LEFT, RIGHT, find_boxes
+from camber.rules.suffix_array import narrow
+
+Array = npt.NDArray[Any]
+
+#: Columns of the raw features.
+RAW_NAMES = (
+    "p_coherent",
+    "lex_t_given_s",
+    "lex_s_given_t",
+    "lex_t_given_s_averaged",
+    "lex_s_given_t_averaged",
+    "count_s",
+    "count_st",
+    "singleton_s",
+    "singleton_st",
+    "arity",
+    "words",
+)
+
+#: Longest source side that the arrays are laid out for, in symbols, and the same in the longest target side.
+MOST_SYMBOLS, MOST_TARGET = 8, 60
+
+#: A pattern that waits: its occurrences, its places in the sentence, its range in the suffix array, its symbols.
+PATTERN = np.dtype(
+    [
+        ("first", np.int64),
+        ("last", np.int64),
+        ("first_match", np.int64),
+        ("last_match", np.int64),
+        ("low", np.int64),
+        ("high", np.int64),
+        ("size", np.int64),
+        ("symbols", np.int64, (MOST_SYMBOLS,)),
+    ]
+)
+
+LEXICON = np.dtype([("key", np.int64), ("t_given_s", np.float64), ("s_given_t", np.float64)])
+
+#: What ran out of room: see `Scratch` and `Rules`.
+DONE, ARENA, PAIRS, MATCHES, RULES, VARIANTS = 0, 1, 2, 3, 4, 5
+
+
+class Lexicon(NamedTuple):
+    """Lexical probabilities, as a hash table over ``source id * target words + target id``."""
+
+    table: Array  # LEXICON[power of two], key -1: free
+    source_null: Array  # float64[source words] p(s|NULL)
+    target_null: Array  # float64[target words] p(t|NULL)
+
+
+class Scratch(NamedTuple):
+    """Memory of one call."""
+
+    local: Array  # int32[source words]: the number of a word within the sentence; all -1 between calls
+    child: Array  # int64[2, words]: the child of a word, right behind or behind a gap
+    children: Array  # int64[2 * words, 5]: occurrences, places, row of the stack, behind a gap?, word
+    own: Array  # int64[MOST_SYMBOLS]: the symbols of the pattern at hand
+    stack: Array  # PATTERN[]
+    arena: Array  # int64[]: occurrences
+    pairs: Array  # int64[, 2]: child and occurrence
+    matches: Array  # int64[, 2]: last and first position of a pattern in the sentence
+    triples: Array  # int64[, 3]: child, last and first position
+    slots: Array  # int64[power of two]: rules of the pattern at hand, by hash; -1: free
+    rows: Array  # int64[, 4]: of every rule of the pattern at hand the hash, the slot, the count, the first variant
+    variants: Array  # int64[, 2 + MOST_SYMBOLS]: count, next, and the links of every source symbol as bits
+    chunks: Array  # int64[4, 2]: the contiguous parts of an occurrence: position, length
+    gaps: Array  # int64[8, 2]: target spans of gaps
+    boxes: Array  # int64[4, 7]: what `find_boxes` found
+    target_side: Array  # int64[MOST_TARGET]: the target side of a rule
+    place: Array  # int64[MOST_TARGET]: where a target word stands in it
+    bits: Array  # int64[MOST_SYMBOLS]: links of every source symbol
+    extracted: Array  # int64[4]: rules extracted from the pattern at hand, by extension
+
+
+class Rules(NamedTuple):
+    """The rules found."""
+
+    source: Array  # int64[]
+    source_offsets: Array  # int64[]
+    target: Array  # int64[]
+    target_offsets: Array  # int64[]
+    raw: Array  # float64[, len(RAW_NAMES)]
+    links: Array  # uint8[, 2]
+    link_offsets: Array  # int64[]
+
+
+@kernel
+def match_sentence(corpus, lexicon, words, ids, limits, scratch, rules, sizes):
+    """Find all rules of a sentence; return what ran out of room (DONE: nothing), and the rules in ``sizes[0]``.
+
+    `words` int64[J]: the words as numbers from 0 in order of their first use, -1 for unknown ones; `ids` int64[D] their
+    ids in the corpus. `limits`: max_span, max_symbols, max_nonterminals, min_gap, samples. ``sizes[1]`` is the room
+    that would have been enough.
+    """
+    distinct = len(ids)
+    for w in range(distinct):
+        scratch.local[ids[w]] = w
+    sizes[0] = 0
+    rules.source_offsets[0] = 0
+    rules.target_offsets[0] = 0
+    rules.link_offsets[0] = 0
+    status = DONE
+    for root in range(distinct):
+        status = _descend(corpus, lexicon, words, ids, root, limits, scratch, rules, sizes)
+        if status != DONE:
+            break
+    for w in range(distinct):
+        scratch.local[ids[w]] = -1
+        scratch.child[0, w] = -1
+        scratch.child[1, w] = -1
+    return status
+
+
+@kernel
+def _descend(corpus, lexicon, words, ids, root, limits, scratch, rules, sizes):
+    """Find the rules of all patterns that begin with the word `root`."""
+    arena, matches, stack, own = scratch.arena, scratch.matches, scratch.stack, scratch.own
+    low, high = corpus.word_starts[ids[root]], corpus.word_starts[ids[root] + 1]
+    if high - low > len(arena):
+        sizes[1] = high - low
+        return ARENA
+    for k in range(low, high):
+        arena[k - low] = corpus.positions[k]
+    count = 0
+    for j in range(len(words)):
+        if words[j] == root:
+            matches[count, 0] = j
+            matches[count, 1] = j
+            count += 1
+    node = stack[0]
+    node["first"] = 0
+    node["last"] = high - low
+    node["first_match"] = 0
+    node["last_match"] = count
+    node["low"] = low
+    node["high"] = high
+    node["size"] = 1
+    node["symbols"][0] = root
+    depth = 1 if high > low else 0
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        first, last, low, high = node["first"], node["last"], node["low"], node["high"]
+        first_match, last_match = node["first_match"], node["last_match"]
+        size, parts, tail = node["size"], 1, 0
+        for k in range(size):
+            own[k] = node["symbols"][k]
+            tail += 1
+            if own[k] < 0:
+                parts += 1
+                tail = 0
+        status = _collect(
+            corpus, lexicon, words, ids, limits, scratch, rules, sizes, (first, last, low), size, parts,
+            (first_match, last_match),
+        )  # fmt: skip
+        if status != DONE:
+            return status
+        if size == limits[1]:
+            continue
+        wider = size + 2 <= limits[1] and parts <= limits[2]
+        children, found = _children(words, limits, scratch, first_match, last_match, wider)
+        if found < 0:
+            return MATCHES
+        if children > 0:
+            hits = _follow(corpus, limits, scratch, sizes, first, last, parts, tail, wider)
+            if hits < 0:
+                return PAIRS
+            if last + hits > len(arena):
+                sizes[1] = last + hits
+                return ARENA
+            depth = _push(corpus, ids, scratch, depth, children, size, parts, low, high, last, last_match)
+            _deal(scratch, hits, found)
+    return DONE
+
+
+@kernel
+def _children(words, limits, scratch, first_match, last_match, wider):
+    """List the patterns of the sentence with one more word: how many, and their places in ``scratch.triples``."""
+    child, table, matches, triples = scratch.child, scratch.children, scratch.matches, scratch.triples
+    children, found = 0, 0
+    for m in range(first_match, last_match):
+        end, begin = matches[m, 0], matches[m, 1]
+        for j in range(end + 1, min(begin + limits[0], len(words))):
+            w, gap = words[j], 0 if j == end + 1 else 1
+            if w < 0 or (gap == 1 and (not wider or j - end - 1 < limits[3])):
+                continue
+            c = child[gap, w]
+            if c < 0:
+                c = children
+                child[gap, w] = c
+                table[c, 0] = 0
+                table[c, 1] = 0
+                table[c, 3] = gap
+                table[c, 4] = w
+                children += 1
+            if found == len(triples):
+                return 0, -1
+            triples[found, 0] = c
+            triples[found, 1] = j
+            triples[found, 2] = begin
+            table[c, 1] += 1
+            found += 1
+    if last_match + found > len(matches):
+        return 0, -1
+    return children, found
+
+
+@kernel
+def _follow(corpus, limits, scratch, sizes, first, last, parts, tail, wider):
+    """Find every child of a pattern at every occurrence, in one pass; return how many times, -1: no room."""
+    local, child, table, arena, pairs = scratch.local, scratch.child, scratch.children, scratch.arena, scratch.pairs
+    max_span, min_gap = limits[0], limits[3]
+    shift = 32 if parts == 1 else 40
+    hits = 0
+    for k in range(first, last):
+        occurrence = arena[k]
+        begin = occurrence & 0xFFFFFFFF
+        at = begin + tail
+        if parts == 2:
+            at += (occurrence >> 32) & 0xFF
+        elif parts > 2:
+            at += occurrence >> 40
+        stop = min(begin + max_span, np.int64(corpus.ends[begin]))
+        if at >= stop:
+            continue
+        if hits + max_span > len(pairs):
+            sizes[1] = hits + max_span
+            return -1
+        w = local[corpus.words[at]]
+        if w >= 0 and child[0, w] >= 0:
+            c = child[0, w]
+            pairs[hits, 0] = c
+            pairs[hits, 1] = occurrence
+            table[c, 0] += 1
+            hits += 1
+        if wider:
+            for q in range(at + min_gap, stop):
+                w = local[corpus.words[q]]
+                if w >= 0:
+                    c = child[1, w]
+                    if c >= 0:
+                        pairs[hits, 0] = c
+                        pairs[hits, 1] = occurrence | ((q - begin) << shift)
+                        table[c, 0] += 1
+                        hits += 1
+    return hits
+
+
+@kernel
+def _push(corpus, ids, scratch, depth, children, size, parts, low, high, top, top_match):
+    """Put the children that occur onto the stack, their lists side by side above their parent's; return its height."""
+    table, stack, own = scratch.children, scratch.stack, scratch.own
+    for c in range(children):
+        gap, w = table[c, 3], table[c, 4]
+        scratch.child[gap, w] = -1
+        occurrences, places = table[c, 0], table[c, 1]
+        table[c, 0] = top
+        table[c, 1] = top_match
+        table[c, 2] = -1
+        if occurrences == 0:
+            continue
+        table[c, 2] = depth
+        node = stack[depth]
+        node["first"] = top
+        node["last"] = top + occurrences
+        node["first_match"] = top_match
+        node["last_match"] = top_match
+        top += occurrences
+        top_match += places
+        for k in range(size):
+            node["symbols"][k] = own[k]
+        if gap == 1:
+            node["symbols"][size] = -1
+        node["symbols"][size + gap] = w
+        node["size"] = size + gap + 1
+        node["low"] = 0
+        node["high"] = 0
+        if gap == 0 and parts == 1:
+            begin, end = narrow(corpus.words, corpus.ends, corpus.suffixes, low, high, size, ids[w])
+            node["low"] = begin
+            node["high"] = end
+        depth += 1
+    return depth
+
+
+@kernel
+def _deal(scratch, hits, found):
+    """Hand occurrences and places in the sentence to the children they belong to."""
+    table, arena, pairs = scratch.children, scratch.arena, scratch.pairs
+    triples, matches, stack = scratch.triples, scratch.matches, scratch.stack
+    for k in range(hits):
+        c = pairs[k, 0]
+        arena[table[c, 0]] = pairs[k, 1]
+        table[c, 0] += 1
+    for k in range(found):
+        c = triples[k, 0]
+        row = table[c, 2]
+        if row < 0:
+            continue
+        begin, end = stack[row]["first_match"], stack[row]["last_match"]
+        at = begin
+        while at < end and matches[at, 0] != triples[k, 1]:
+            at += 1
+        if at == end:
+            matches[at, 0] = triples[k, 1]
+            matches[at, 1] = triples[k, 2]
+            stack[row]["last_match"] = end + 1
+        elif triples[k, 2] > matches[at, 1]:
+            matches[at, 1] = triples[k, 2]  # of two places with one end, the shorter allows whatever the longer does
+
+
+@kernel
+def _collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, size, parts, places):
+    """Extract rules at sampled occurrences of the pattern ``scratch.own``, and score them."""
+    first, last, low = lists
+    max_span, samples = limits[0], limits[4]
+    wanted = 1
+    for m in range(places[0], places[1]):
+        end, begin = scratch.matches[m, 0], scratch.matches[m, 1]
+        room = max_span - (end + 1 - begin)
+        left, right = begin > 0 and room > 0, end + 1 < len(words) and room > 0
+        if left:
+            wanted |= 1 << LEFT
+        if right:
+            wanted |= 1 << RIGHT
+        if left and right and room > 1:
+            wanted |= 1 << BOTH
+    total = last - first
+    taken = min(total, samples)
+    chunks, gaps, boxes = scratch.chunks, scratch.gaps, scratch.boxes
+    oldest = sizes[0]
+    part = 0
+    chunks[0, 1] = 0
+    for k in range(size):
+        if scratch.own[k] < 0:
+            part += 1
+            chunks[part, 1] = 0
+        else:
+            chunks[part, 1] += 1
+    sizes[2] = 0  # variants
+    for extension in range(4):
+        scratch.extracted[extension] = 0
+    status = DONE
+    for n in range(taken):
+        at = n if total <= samples else (2 * n * total + samples - 1) // (2 * samples)
+        occurrence = np.int64(corpus.suffixes[low + at]) if parts == 1 else scratch.arena[first + at]
+        begin = occurrence & 0xFFFFFFFF
+        chunks[0, 0] = begin
+        if parts > 1:
+            chunks[1, 0] = begin + ((occurrence >> 32) & 0xFF)
+        if parts > 2:
+            chunks[2, 0] = begin + (occurrence >> 40)
+        found = find_boxes(corpus, chunks, parts, size, wanted, limits, gaps, boxes)
+        for b in range(found):
+            status = _count(corpus, scratch, rules, sizes, oldest, chunks, parts, gaps, boxes[b])
+            if status != DONE:
+                break
+        if status != DONE:
+            break
+    for rule in range(oldest, sizes[0]):
+        scratch.slots[scratch.rows[rule - oldest, 1]] = -1
+    if status == DONE:
+        for rule in range(oldest, sizes[0]):
+            if not _finish(lexicon, ids, scratch, rules, rule, rule - oldest, size, taken):
+                sizes[1] = 0
+                status = RULES
+                break
+    return status
+
+
+@kernel
+def _count(corpus, scratch, rules, sizes, oldest, chunks, parts, gaps, box):
+    """Write down the target side and the links of a box, and count it with its equals."""
+    target_side, place, bits = scratch.target_side, scratch.place, scratch.bits
+    extension, low, high = box[0], box[1], box[2]
+    left, right = extension & LEFT, (extension & RIGHT) >> 1
+    sentence = corpus.sentence[chunks[0, 0]]
+    target = corpus.target_starts[sentence]
+    # the gaps in the order of the source side
+    size, at = 0, low
+    h = np.int64(extension)
+    while at < high:
+        symbol, end = np.int64(corpus.target_words[target + at]), at + 1
+        if left == 1 and at == box[3]:
+            symbol, end = -1, box[4]
+        elif right == 1 and at == box[5]:
+            symbol, end = -(left + parts), box[6]
+        else:
+            for k in range(parts - 1):
+                if at == gaps[INSIDE + k, 0]:
+                    symbol, end = -(left + k + 1), gaps[INSIDE + k, 1]
+        place[at - low] = size
+        target_side[size] = symbol
+        h = mix(h * 31 + symbol + 2)
+        size += 1
+        at = end
+    symbol = left
+    for k in range(8):
+        bits[k] = 0
+    for k in range(parts):
+        for word in range(chunks[k, 0], chunks[k, 0] + chunks[k, 1]):
+            for link in range(corpus.link_starts[word], corpus.link_starts[word + 1]):
+                bits[symbol] |= 1 << place[corpus.link_targets[link] - low]
+            symbol += 1
+        symbol += 1
+    scratch.extracted[extension] += 1
+
+    slots, rows, mask = scratch.slots, scratch.rows, len(scratch.slots) - 1
+    slot = h & mask
+    row = -1
+    while slots[slot] >= 0:
+        row = slots[slot]
+        if rows[row, 0] == h:
+            rule = oldest + row
+            start = rules.target_offsets[rule]
+            same = rules.target_offsets[rule + 1] - start == size and rules.raw[rule, 0] == extension
+            k = 0
+            while same and k < size:
+                same = rules.target[start + k] == target_side[k]
+                k += 1
+            if same:
+                break
+        row = -1
+        slot = (slot + 1) & mask
+    if row < 0:
+        row = sizes[0] - oldest
+        rule = sizes[0]
+        start = rules.target_offsets[rule]
+        if rule + 2 > len(rules.target_offsets) or start + size > len(rules.target) or 2 * row + 2 > len(slots):
+            sizes[1] = 0
+            return RULES
+        for k in range(size):
+            rules.target[start + k] = target_side[k]
+        rules.target_offsets[rule + 1] = start + size
+        rules.raw[rule, 0] = extension
+        slots[slot] = row
+        rows[row, 0] = h
+        rows[row, 1] = slot
+        rows[row, 2] = 0
+        rows[row, 3] = -1
+        sizes[0] += 1
+    rows[row, 2] += 1
+
+    variants = scratch.variants
+    before, variant = -1, rows[row, 3]
+    while variant >= 0:
+        same, k = True, 0
+        while same and k < symbol - 1:
+            same = variants[variant, 2 + k] == bits[k]
+            k += 1
+        if same:
+            variants[variant, 0] += 1
+            return DONE
+        before, variant = variant, variants[variant, 1]
+    variant = sizes[2]
+    if variant == len(variants):
+        sizes[1] = 0
+        return VARIANTS
+    sizes[2] += 1
+    if before < 0:
+        rows[row, 3] = variant
+    else:
+        variants[before, 1] = variant
+    variants[variant, 0] = 1
+    variants[variant, 1] = -1
+    for k in range(8):
+        variants[variant, 2 + k] = bits[k]
+    return DONE
+
+
+@kernel
+def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
+    """Write the source side, the most frequent links and the raw features of a rule; False: no room."""
+    rows, variants = scratch.rows, scratch.variants
+    extension = np.int64(rules.raw[rule, 0])
+    left, right = extension & LEFT, (extension & RIGHT) >> 1
+    start = rules.source_offsets[rule]
+    if start + size + 2 > len(rules.source):
+        return False
+    end, arity = start, 0
+    if left == 1:
+        arity += 1
+        rules.source[end] = -arity
+        end += 1
+    for k in range(size):
+        if scratch.own[k] < 0:
+            arity += 1
+            rules.source[end] = -arity
+        else:
+            rules.source[end] = ids[scratch.own[k]]
+        end += 1
+    if right == 1:
+        arity += 1
+        rules.source[end] = -arity
+        end += 1
+    rules.source_offsets[rule + 1] = end
+
+    best, variant = rows[row, 3], rows[row, 3]
+    while variant >= 0:
+        if variants[variant, 0] > variants[best, 0]:
+            best = variant
+        variant = variants[variant, 1]
+    target_start, target_end = rules.target_offsets[rule], rules.target_offsets[rule + 1]
+    link = rules.link_offsets[rule]
+    if link + (end - start) * (target_end - target_start) > len(rules.links):
+        return False
+    for s in range(end - start):
+        bits = variants[best, 2 + s]
+        for t in range(target_end - target_start):
+            if bits >> t & 1:
+                rules.links[link, 0] = s
+                rules.links[link, 1] = t
+                link += 1
+    rules.link_offsets[rule + 1] = link
+
+    # lexical weights: the best source word for every target word and the other way round, NULL included; and the
+    # mean over linked words (Koehn et al. 2003)
+    best_t, best_s, mean_t, mean_s = 1.0, 1.0, 1.0, 1.0
+    words = 0
+    for t in range(target_end - target_start):
+        target = rules.target[target_start + t]
+        if target < 0:
+            continue
+        words += 1
+        most, total, linked = lexicon.target_null[target], 0.0, 0
+        for s in range(end - start):
+            source = rules.source[start + s]
+            if source >= 0:
+                p = _lexical(lexicon, source, target)[0]
+                most = max(most, p)
+                if variants[best, 2 + s] >> t & 1:
+                    total += p
+                    linked += 1
+        best_t *= most
+        mean_t *= total / linked if linked > 0 else lexicon.target_null[target]
+    for s in range(end - start):
+        source = rules.source[start + s]
+        if source < 0:
+            continue
+        most, total, linked = lexicon.source_null[source], 0.0, 0
+        for t in range(target_end - target_start):
+            target = rules.target[target_start + t]
+            if target >= 0:
+                p = _lexical(lexicon, source, target)[1]
+                most = max(most, p)
+                if variants[best, 2 + s] >> t & 1:
+                    total += p
+                    linked += 1
+        best_s *= most
+        mean_s *= total / linked if linked > 0 else lexicon.source_null[source]
+    raw = rules.raw[rule]
+    raw[0] = rows[row, 2] / taken
+    raw[1] = best_t
+    raw[2] = best_s
+    raw[3] = mean_t
+    raw[4] = mean_s
+    raw[5] = taken
+    raw[6] = rows[row, 2]
+    raw[7] = 1.0 if scratch.extracted[extension] == 1 else 0.0
+    raw[8] = 1.0 if rows[row, 2] == 1 else 0.0
+    raw[9] = arity
+    raw[10] = words
+    return True
+
+
+@kernel
+def _lexical(lexicon, source, target):
+    """Return p(t|s) and p(s|t), 0 for words that were never linked."""
+    table, mask = lexicon.table, len(lexicon.table) - 1
+    key = source * len(lexicon.target_null) + target
+    slot = mix(key) & mask
+    while table[slot]["key"] >= 0:
+        if table[slot]["key"] == key:
+            return table[slot]["t_given_s"], table[slot]["s_given_t"]
+        slot = (slot + 1) & mask
+    return 0.0, 0.0

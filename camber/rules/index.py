@@ -1,0 +1,254 @@
+"""The indexed corpus: an aligned bitext in flat, memory-mapped arrays, with the suffix array of its source side.
+
+Rules are looked up in it when a sentence arrives, so this is the whole model of a translator that extracts on demand,
+and new pairs are added by merging their sorted suffixes with those that are there.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.align.pharaoh import Alignment
+from camber.corpus.bitext import Bitext, Sentences
+from camber.corpus.vocabulary import Vocabulary
+from camber.errors import CamberError, ModelError
+from camber.rules.phrases import check_alignment
+from camber.rules.ragged import offsets_from
+from camber.rules.suffix_array import ends_of, find_phrase, merge_suffixes, sort_suffixes
+
+#: Version of the folder that :meth:`CorpusIndex.save` writes.
+FORMAT = 1
+
+#: Every array of the index with its type and its number of dimensions.
+_ARRAYS: dict[str, tuple[type[np.generic], int]] = {
+    "source_ids": (np.int32, 1),
+    "source_offsets": (np.int64, 1),
+    "target_ids": (np.int32, 1),
+    "target_offsets": (np.int64, 1),
+    "links": (np.int32, 2),
+    "link_offsets": (np.int64, 1),
+    "suffixes": (np.int32, 1),
+}
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+
+class Columns(NamedTuple):
+    """What a kernel reads of the corpus. Positions of links count from the start of their sentence; -1: no link."""
+
+    words: Int32s  # [source tokens]
+    sentence: Int32s  # [source tokens] the pair of every source position
+    starts: Int64s  # [pairs + 1] into words
+    ends: Int32s  # [source tokens] where the sentence of a position ends
+    first: Int32s  # [source tokens] first linked target position
+    last: Int32s  # [source tokens] last linked target position
+    target_words: Int32s  # [target tokens]
+    target_starts: Int64s  # [pairs + 1] into target_words
+    target_first: Int32s  # [target tokens] first linked source position
+    target_last: Int32s  # [target tokens] last linked source position
+    link_starts: Int64s  # [source tokens + 1] into link_targets
+    link_targets: Int32s  # [links] target positions, by source position
+    suffixes: Int32s  # [source tokens] sorted by what follows
+    positions: Int32s  # [source tokens] sorted by word, then by position
+    word_starts: Int64s  # [source words + 1] where a word begins, in suffixes and in positions
+
+
+@dataclass(frozen=True)
+class CorpusIndex:
+    """An aligned bitext with the suffix array of its source side.
+
+    >>> bitext = Bitext.encode([["la", "casa"], ["la"]], [["the", "house"], ["the"]])
+    >>> index = CorpusIndex.build(bitext, Alignment.from_pairs([[(0, 0), (1, 1)], [(0, 0)]]))
+    >>> index.count(["la"]), index.count(["la", "casa"])
+    (2, 1)
+    """
+
+    source: Sentences
+    target: Sentences
+    alignment: Alignment
+    suffixes: Int32s  # [source tokens]
+
+    @classmethod
+    def build(cls, bitext: Bitext, alignment: Alignment) -> CorpusIndex:
+        """Index an aligned bitext."""
+        _check(bitext, alignment)
+        return cls(bitext.source, bitext.target, alignment, sort_suffixes(bitext.source))
+
+    def __len__(self) -> int:
+        """Return the number of sentence pairs."""
+        return len(self.source)
+
+    @property
+    def bitext(self) -> Bitext:
+        """The indexed pairs."""
+        return Bitext(self.source, self.target)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays, those that are derived on opening included."""
+        stored = (*(getattr(side, name) for side in (self.source, self.target) for name in ("ids", "offsets")),)
+        arrays = {id(array): array.nbytes for array in (*stored, self.alignment.links, *self.columns)}
+        return sum(arrays.values())
+
+    def count(self, phrase: list[str] | tuple[str, ...]) -> int:
+        """Return how often a source phrase occurs."""
+        ids = self.source.vocabulary.encode(phrase)
+        low, high = find_phrase(self.columns.words, self.columns.ends, self.columns.suffixes, ids)
+        return high - low
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The arrays that kernels read."""
+        source, target, links = self.source, self.target, self.alignment.links
+        pair = self.alignment.owners
+        source_at = source.offsets[pair] + links[:, 0]
+        target_at = target.offsets[pair] + links[:, 1]
+        return Columns(
+            words=np.ascontiguousarray(source.ids, np.int32),
+            sentence=np.repeat(np.arange(len(source), dtype=np.int32), source.lengths),
+            starts=np.ascontiguousarray(source.offsets, np.int64),
+            ends=ends_of(source),
+            first=_reduce(np.minimum, source_at, links[:, 1], len(source.ids)),
+            last=_reduce(np.maximum, source_at, links[:, 1], len(source.ids)),
+            target_words=np.ascontiguousarray(target.ids, np.int32),
+            target_starts=np.ascontiguousarray(target.offsets, np.int64),
+            target_first=_reduce(np.minimum, target_at, links[:, 0], len(target.ids)),
+            target_last=_reduce(np.maximum, target_at, links[:, 0], len(target.ids)),
+            link_starts=offsets_from(np.bincount(source_at, minlength=len(source.ids))),
+            link_targets=np.ascontiguousarray(links[:, 1], np.int32),
+            suffixes=np.ascontiguousarray(self.suffixes, np.int32),
+            positions=np.argsort(source.ids, kind="stable").astype(np.int32),
+            word_starts=offsets_from(np.bincount(source.ids, minlength=len(source.vocabulary))),
+        )
+
+    def extended(self, bitext: Bitext, alignment: Alignment) -> CorpusIndex:
+        """Return an index with more pairs at its end; new words get new ids, old ids stay.
+
+        Equal to the index built anew from all pairs, but only the new suffixes are sorted.
+        """
+        _check(bitext, alignment)
+        source, target = _join(self.source, bitext.source), _join(self.target, bitext.target)
+        links = np.concatenate((self.alignment.links, alignment.links))
+        offsets = np.concatenate((self.alignment.offsets, self.alignment.offsets[-1] + alignment.offsets[1:]))
+        tokens, pairs = len(self.source.ids), len(self.source)
+        added = Sentences(source.ids[tokens:], source.offsets[pairs:] - tokens, source.vocabulary)
+        new = sort_suffixes(added) + np.int32(tokens)
+        old = np.ascontiguousarray(self.suffixes, np.int32)
+        suffixes = merge_suffixes(source.ids, ends_of(source), old, new)
+        return CorpusIndex(source, target, Alignment(links, offsets), suffixes)
+
+    # --- files -------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> None:
+        """Write one ``.npy`` file per array, the vocabularies as text, and a small ``index.json``, into `folder`."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "source_ids": self.source.ids,
+            "source_offsets": self.source.offsets,
+            "target_ids": self.target.ids,
+            "target_offsets": self.target.offsets,
+            "links": self.alignment.links,
+            "link_offsets": self.alignment.offsets,
+            "suffixes": self.suffixes,
+        }
+        for name, (kind, _) in _ARRAYS.items():
+            np.save(folder / f"{name}.npy", np.ascontiguousarray(arrays[name], kind), allow_pickle=False)
+        self.source.vocabulary.save(folder / "source.vocabulary.txt")
+        self.target.vocabulary.save(folder / "target.vocabulary.txt")
+        (folder / "index.json").write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> CorpusIndex:
+        """Open what :meth:`save` wrote; the arrays are memory-mapped (copy-on-write)."""
+        folder = Path(folder)
+        try:
+            version = json.loads((folder / "index.json").read_text(encoding="utf-8"))["format"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{folder}: not an indexed corpus ({error}); train the model again") from None
+        if version != FORMAT:
+            raise ModelError(
+                f"{folder}: indexed corpus of format {version!r}, expected {FORMAT}; train the model again"
+            )
+        arrays = {name: _open(folder / f"{name}.npy", *shape) for name, shape in _ARRAYS.items()}
+        index = cls(
+            Sentences(
+                arrays["source_ids"], arrays["source_offsets"], Vocabulary.load(folder / "source.vocabulary.txt")
+            ),
+            Sentences(
+                arrays["target_ids"], arrays["target_offsets"], Vocabulary.load(folder / "target.vocabulary.txt")
+            ),
+            Alignment(arrays["links"], arrays["link_offsets"]),
+            arrays["suffixes"],
+        )
+        index._check_sizes(folder)
+        return index
+
+    def _check_sizes(self, folder: Path) -> None:
+        """Refuse arrays that contradict each other: a kernel would read outside them."""
+        tokens = len(self.source.ids)
+        fits = (
+            len(self.source) == len(self.target) == len(self.alignment)
+            and self.source.offsets[-1] == tokens == len(self.suffixes)
+            and self.target.offsets[-1] == len(self.target.ids)
+            and self.alignment.offsets[-1] == len(self.alignment.links)
+            and _within(self.source.ids, len(self.source.vocabulary))
+            and _within(self.target.ids, len(self.target.vocabulary))
+            and _within(self.suffixes, tokens)
+        )
+        if fits:
+            try:
+                check_alignment(self.bitext, self.alignment)
+            except (CamberError, ValueError):
+                fits = False
+        if not fits:
+            raise ModelError(f"{folder}: the arrays of the indexed corpus contradict each other; train the model again")
+
+
+def _check(bitext: Bitext, alignment: Alignment) -> None:
+    check_alignment(bitext, alignment)
+    if min(bitext.source.ids.min(initial=0), bitext.target.ids.min(initial=0)) < 0:
+        raise CamberError("the bitext has words outside its vocabularies; encode it with vocabularies of its own")
+
+
+def _within(values: npt.NDArray[np.integer], size: int) -> bool:
+    return len(values) == 0 or bool(values.min() >= 0 and values.max() < size)
+
+
+def _join(old: Sentences, new: Sentences) -> Sentences:
+    """Put new sentences behind the old ones, with ids of the old vocabulary and new ids for new words."""
+    vocabulary = old.vocabulary.extended(new.vocabulary.words)
+    renumber = vocabulary.encode(new.vocabulary.words).astype(np.int32)
+    ids = np.concatenate((old.ids, renumber[new.ids]))
+    return Sentences(ids, np.concatenate((old.offsets, old.offsets[-1] + new.offsets[1:])), vocabulary)
+
+
+def _reduce(pick: np.ufunc, at: Int64s, values: Int32s, size: int) -> Int32s:
+    """Return the least or greatest value at every place, -1 where there is none."""
+    out = np.full(size, -1, np.int32)
+    if pick is np.minimum:
+        out[at] = np.iinfo(np.int32).max
+    pick.at(out, at, values)
+    return out
+
+
+def _open(path: Path, kind: type[np.generic], dimensions: int) -> npt.NDArray[Any]:
+    try:
+        # "c": pages are shared until written, and Numba sees a writable array, which keeps kernels at one signature
+        array = np.load(path, mmap_mode="c", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: cannot be opened ({error}); train the model again") from None
+    if array.dtype != kind or array.ndim != dimensions:
+        raise ModelError(
+            f"{path}: {array.ndim} dimensions of {array.dtype}, expected {dimensions} of {np.dtype(kind)}; "
+            "train the model again"
+        )
+    return array.view(np.ndarray)
