@@ -2,58 +2,82 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
+import logging
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from camber.align.lexical import lexical_table
-from camber.align.pharaoh import read_pharaoh, write_pharaoh
+from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.corpus import Bitext
 from camber.corpus.hotel import generate
 from camber.decode.features import feature_names, untuned_weights
 from camber.decode.lists import to_nbest
+from camber.decode.settings import DecodeSettings
 from camber.kernel import cache_folder
 from camber.lm.arpa import read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
+from camber.lm.trie import NgramTrie
 from camber.metrics.bleu import BLEU
+from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.model.translator import Translator
 from camber.model.weights import Weights
 from camber.progress import log
 from camber.rules.extraction import RuleSettings, extract
-from camber.rules.moses_writing import write_moses
+from camber.rules.moses import read_moses
+from camber.rules.moses_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
+from camber.rules.store import RuleStore
 from camber.text.pipeline import TextPipeline, TextSettings
+from camber.tune.loop import TuneSettings, tune
+from camber.tune.tuners import TUNERS
 
 
 def warm_up() -> None:
     """Run every stage on a few sentence pairs; the compiled code stays in the cache folder."""
     start = time.monotonic()
-    source, target = generate(train=40, dev=1, test=1).train
+    level = log.level
+    log.setLevel(logging.ERROR)  # what a tiny corpus gives cause to say is of no interest
+    try:
+        _use_everything()
+    finally:
+        log.setLevel(level)
+    log.info("the kernels are compiled, in %s (%.1f s)", cache_folder(), time.monotonic() - start)
+
+
+def _use_everything() -> None:
+    source, target = generate(train=60, dev=1, test=1).train
     bitext = Bitext.encode([line.split() for line in source], [line.split() for line in target])
     for model in ("quick", "best"):
         alignment = align_corpus(bitext, AlignSettings(model=model), threads=1)
-    lexical_table(bitext, alignment)
-    store = extract(bitext, alignment, RuleSettings(significance="alpha+epsilon"), threads=1)
+    store = extract(bitext, alignment, RuleSettings(significance="alpha-epsilon"), threads=1)
     trie = estimate(bitext.target, LmSettings(order=3))
     language = NgramModel.from_trie(trie)
     language.score(bitext.target)
-    weights = untuned_weights(1)
+    weights = {**untuned_weights(1), "lm": 0.05, "word_penalty": 0.2}  # poor ones, so that tuning has work
     translator = Translator(
         TextPipeline(TextSettings(tokenizer="none")),
         store,
         [language],
         Weights({name: weights[name] for name in feature_names(1)}),
+        DecodeSettings(pop_limit=20),
     )
     found = list(translator.translations(source[:2], nbest=3, threads=1))
     to_nbest(translator.decoder, [[item.derivation for item in best] for best in found])
-    BLEU(tokenize="none").statistics([best[0].text for best in found], [target[:2]])
-    with TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
-        write_moses(store, folder)
-        write_arpa(Path(folder) / "lm.arpa", trie)
-        read_arpa(Path(folder) / "lm.arpa")
-        write_pharaoh(Path(folder) / "links", alignment)
-        read_pharaoh(Path(folder) / "links")
-    log.info("the kernels are compiled, in %s (%.1f s)", cache_folder(), time.monotonic() - start)
+    for tuner in TUNERS:
+        tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), threads=1)
+    metric = BLEU(tokenize="none")
+    rows = metric.statistics(translator.translate(source, threads=1), [target])
+    paired_bootstrap(metric, rows, rows, samples=10)
+    paired_randomisation(metric, rows, rows, trials=10)
+    with TemporaryDirectory() as folder:
+        _use_files(Path(folder), store, trie, alignment)
+
+
+def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Alignment) -> None:
+    write_moses(store, folder)
+    read_moses(folder / PHRASE_TABLE, folder / REORDERING_TABLE)
+    write_arpa(folder / "lm.arpa", trie)
+    read_arpa(folder / "lm.arpa")
+    write_pharaoh(folder / "links", alignment)
+    read_pharaoh(folder / "links")

@@ -37,11 +37,11 @@ STILL = 1e-4
 class TuneSettings(Settings):
     """How weights are tuned on a dev set."""
 
-    tuner: str = setting("mira", "how weights are fitted to the n-best lists", choices=tuple(TUNERS))
+    tuner: str = setting("expected-bleu", "how weights are fitted to the n-best lists", choices=tuple(TUNERS))
     metric: str = setting(
         "bleu", "what to tune for: BLEU, or BLEU with a strict brevity penalty", choices=("bleu", "sbp")
     )
-    iterations: int = setting(12, "largest number of times that the dev set is decoded", low=1)
+    iterations: int = setting(10, "largest number of times that the dev set is decoded", low=1)
     nbest: int = setting(100, "candidates per sentence", low=2)
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(

@@ -32,7 +32,9 @@ run("train", "--source", files / "dev.es", "--target", files / "dev.en", "--mode
     "--lm", folder / "arpa")
 run("translate", folder / "m", "--input", files / "test.es", "--output", folder / "out", "--nbest", 5,
     "--nbest-file", folder / "nbest", "--alignment-file", folder / "links")
-run("score", "--ref", files / "test.en", folder / "out", "--tokenize", "none", "--json")
+run("score", "--ref", files / "test.en", folder / "out", files / "test.es", "--tokenize", "none", "--json")
+run("tune", folder / "m", "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
+run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "r")
 """
 
 
