@@ -1,0 +1,377 @@
+"""The chart decoder: sentences and their grammars in, n-best derivations with their parts out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.corpus import Vocabulary
+from camber.decode import chart_kbest, chart_search
+from camber.decode.chart_features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
+from camber.decode.chart_grammar import lay_out, prepare
+from camber.decode.chart_kbest import Found, ListRoom, k_best, read_parts
+from camber.decode.chart_lm import chart_models
+from camber.decode.chart_search import search
+from camber.decode.chart_settings import ChartSettings
+from camber.decode.hypergraph import Forest, Room
+from camber.decode.phrase import Derivation
+from camber.decode.windows import cut_points
+from camber.engine import in_order
+from camber.errors import CamberError
+from camber.lm.ngrams import END, NgramModel, step
+from camber.progress import Counter, log
+from camber.rules.grammar import Grammar, GrammarSource
+
+F8 = npt.NDArray[np.float64]
+I8 = npt.NDArray[np.int64]
+
+#: sentences that share work arrays: few enough to share among threads
+BATCH = 25
+#: derivations of all vertices that may be made for each one that is wanted
+EFFORT = 2000
+
+
+@dataclass(frozen=True)
+class ChartDerivation(Derivation):
+    """One hypothesis; its parts are a tree, every part behind its tails.
+
+    `rules` are numbers of the sentence's grammar; -1: a word passed through, -2: a piece put behind the beginning of
+    the sentence (S → S X), -3: the first piece (S → X). A word's language model score belongs to the part in which its
+    whole context is known.
+    """
+
+    tails: I8  # [parts, 2] parts in place of the two non-terminals, -1: none
+    grammar: Grammar
+
+    def word_alignment(self) -> list[tuple[int, int]]:
+        """Return the (source, target) links, from the alignments inside the rules."""
+        found = []
+        spans, targets, tails = self.spans.tolist(), self.target_spans.tolist(), self.tails.tolist()
+        for part, rule in enumerate(self.rules.tolist()):
+            if rule == chart_kbest.PASSED:
+                found.append((spans[part][0], targets[part][0]))
+            elif rule >= 0:
+                g = self.grammar
+                source = g.source[g.source_offsets[rule] : g.source_offsets[rule + 1]].tolist()
+                target = g.target[g.target_offsets[rule] : g.target_offsets[rule + 1]].tolist()
+                left = _places(source, spans[part][0], [spans[tail] for tail in tails[part]])
+                right = _places(target, targets[part][0], [targets[tail] for tail in tails[part]])
+                found += [(left[s], right[t]) for s, t in g.rule_links(rule)]
+        return sorted(found)
+
+
+def _places(symbols: list[int], first: int, tails: list[list[int]]) -> list[int]:
+    """Return where each symbol of one side of a rule begins in the sentence."""
+    places = []
+    for symbol in symbols:
+        places.append(first)
+        first += 1 if symbol >= 0 else tails[-1 - symbol][1] - tails[-1 - symbol][0]
+    return places
+
+
+class Workspace:
+    """Makes the work arrays of some sentences, larger ones when a kernel asks for them."""
+
+    def __init__(self, length: int, models: int, longest: int, pop_limit: int, nbest: int, features: int) -> None:
+        self.length, self.models, self.longest, self.pops = max(1, length), models, longest, pop_limit
+        self.nbest, self.features = nbest, features
+        self.edges = 8192 + 64 * min(pop_limit, 1000) * self.length // 4
+        self.items = 4096
+        self.bundles = 2048
+        self.cells = 4096 + 3 * min(pop_limit, 10_000)
+        self.derivations = 4096 + 64 * nbest
+        self.parts = (3 * self.length + 3) * nbest
+        self.words = (4 * self.length + 16) * nbest
+        self.work = np.zeros(4, np.int64)
+        self._make()
+
+    def _make(self) -> None:
+        self.forest = Forest.make(self.edges, self.models, self.longest)
+        self.room = Room.make(
+            self.length, self.models, self.longest, self.edges, self.items, self.bundles, self.cells, self.pops
+        )
+        self._make_list()
+
+    def _make_list(self) -> None:
+        self.list_room = ListRoom.make(
+            self.derivations, self.edges, 4 * self.length + 8, self.models, self.longest
+        )  # fmt: skip
+
+    def found(self) -> Found:
+        """Make room for the derivations of one sentence."""
+        return Found.make(self.nbest, self.parts, self.words, self.features)
+
+    def grow(self, code: int) -> None:
+        """Double the size of the arrays that were too small."""
+        if code >= chart_search.CELLS_FULL:
+            self.edges *= 2 if code == chart_search.EDGES_FULL else 1
+            self.items *= 2 if code == chart_search.ITEMS_FULL else 1
+            self.bundles *= 2 if code == chart_search.BUNDLES_FULL else 1
+            self.cells *= 2 if code in (chart_search.CELLS_FULL, chart_search.BUNDLES_FULL) else 1
+            self.work += self.room.work
+            self._make()
+        elif code == chart_kbest.DERIVATIONS_FULL:
+            self.derivations *= 2
+            self._make_list()
+        elif code == chart_kbest.PARTS_FULL:
+            self.parts *= 2
+        else:
+            self.words *= 2
+
+
+class ChartDecoder:
+    """Search for translations with synchronous rules under a weighted sum of features.
+
+    Example::
+
+        decoder = ChartDecoder(grammars, [lm], weights)
+        for nbest in decoder.decode([["ein", "haus"]], nbest=10):
+            print(nbest[0].words, nbest[0].score)
+    """
+
+    def __init__(
+        self,
+        grammars: GrammarSource,
+        models: Sequence[NgramModel],
+        weights: Mapping[str, float],
+        settings: ChartSettings | None = None,
+        features: ChartFeatures = NATIVE,
+    ) -> None:
+        self.grammars, self.models, self.features = grammars, list(models), features
+        self.settings = settings or ChartSettings()
+        self.names = features.names(grammars.names, len(self.models))
+        missing = [name for name in self.names if name not in weights]
+        if missing:
+            raise CamberError(f"no weight for {', '.join(missing)}; the features are {', '.join(self.names)}")
+        self.weights = np.array([weights[name] for name in self.names], np.float64)
+        if not np.isfinite(self.weights).all():
+            bad = self.names[int(np.flatnonzero(~np.isfinite(self.weights))[0])]
+            raise CamberError(f"the weight of {bad} is not a finite number")
+        # the kernels count words and natural logarithms
+        own = len(grammars.names)
+        self._weights = self.weights.copy()
+        self._weights[own + WORD_PENALTY] *= features.unit
+        self._weights[own + LM :: PER_LM] *= features.unit
+        self._language, self._begin = chart_models(self.models, self._weights[own + LM :: PER_LM])
+        #: the target vocabulary mapped last and its words in every language model
+        self._mapped: tuple[Vocabulary, I8] | None = None
+        self._takes_number = "number" in inspect.signature(grammars.grammar).parameters
+        #: what the last call of `decode` did: dotted rules, bundles, language model scores of cells, pops
+        self.work = np.zeros(4, np.int64)
+
+    def decode(
+        self,
+        sentences: Sequence[Sequence[str]],
+        nbest: int = 1,
+        distinct: bool = True,
+        threads: int = 0,
+        first: int = 0,
+    ) -> Iterator[list[ChartDerivation]]:
+        """Yield the `nbest` best derivations of every tokenised sentence, best first, in the order of the input.
+
+        With `distinct`, every text comes once. An empty sentence has one derivation without parts. `first` is the
+        number of the first sentence in the input, for grammars that come line by line.
+        """
+        if nbest < 1:
+            raise CamberError(f"{nbest} hypotheses were asked for; at least 1 is needed")
+        self.work[:] = 0
+        numbered = list(enumerate(sentences, first))
+        batches = [numbered[i : i + BATCH] for i in range(0, len(numbered), BATCH)]
+        counter = Counter("translate", len(sentences))
+
+        def one(batch: list[tuple[int, Sequence[str]]]) -> list[list[ChartDerivation]]:
+            return self._decode_batch(batch, nbest, distinct)
+
+        for found in in_order(one, batches, threads):
+            counter.add(len(found))
+            yield from found
+
+    def word_alignment(self, derivation: Derivation) -> list[tuple[int, int]]:
+        """Return the (source, target) links of a derivation."""
+        return derivation.word_alignment() if isinstance(derivation, ChartDerivation) else []
+
+    # --- one batch ---------------------------------------------------------------------------------------------------
+
+    def _decode_batch(
+        self, batch: list[tuple[int, Sequence[str]]], nbest: int, distinct: bool
+    ) -> list[list[ChartDerivation]]:
+        longest = min(max(len(words) for _, words in batch), self.settings.window)
+        workspace = Workspace(
+            longest,
+            len(self.models),
+            int(self._language.longest.max(initial=0)),
+            self.settings.pop_limit,
+            nbest,
+            len(self.names),
+        )
+        results = [self._decode_one(number, words, distinct, workspace) for number, words in batch]
+        self.work += workspace.work + workspace.room.work
+        return results
+
+    def _decode_one(
+        self, number: int, words: Sequence[str], distinct: bool, workspace: Workspace
+    ) -> list[ChartDerivation]:
+        """Decode a sentence: at once, or window by window if it is very long; then the list varies the last window.
+
+        The language model goes on across the cuts.
+        """
+        grammar = self._grammar(words, number)
+        if not words:
+            return [_empty(grammar, len(self.names))]
+        if len(words) <= self.settings.window:
+            return self._run(words, grammar, distinct, self._begin, True, workspace)
+        cuts = cut_points(words, self.settings.window)
+        log.info("a sentence of %d words is decoded in %d windows", len(words), len(cuts) - 1)
+        done: ChartDerivation | None = None
+        state = self._begin
+        for a, b in pairwise(cuts):
+            final = b == len(words)
+            found = self._run(words[a:b], grammar, distinct, state, final, workspace)
+            joined = [_join(done, piece, a) for piece in found]
+            if final:
+                return joined
+            done = joined[0]
+            state = self._state_after(found[0].words, state)
+        raise AssertionError("the last window ends the sentence")
+
+    def _grammar(self, words: Sequence[str], number: int) -> Grammar:
+        """Ask for a sentence's rules, and check what would make the search go round in circles."""
+        if self._takes_number:
+            grammar: Grammar = self.grammars.grammar(words, number=number)  # type: ignore[call-arg]
+        else:
+            grammar = self.grammars.grammar(words)
+        if grammar.names != self.grammars.names:
+            raise CamberError(
+                f"the grammar of sentence {number + 1} has the features {', '.join(grammar.names)}; expected "
+                f"{', '.join(self.grammars.names)}"
+            )
+        if not np.isfinite(grammar.features).all():
+            rule = int(np.argwhere(~np.isfinite(grammar.features))[0][0])
+            raise CamberError(
+                f"a feature of rule {rule} ({' '.join(grammar.source_side(rule))}) of sentence {number + 1} is not a "
+                "finite number"
+            )
+        sizes = np.diff(grammar.source_offsets)
+        lonely = sizes == 0
+        single = np.flatnonzero(sizes == 1)
+        lonely[single] = grammar.source[grammar.source_offsets[single]] < 0
+        if lonely.any():
+            rule = int(np.flatnonzero(lonely)[0])
+            raise CamberError(
+                f"rule {rule} of sentence {number + 1} has {' '.join(grammar.source_side(rule)) or 'nothing'} on its "
+                "source side; expected a word, or two non-terminals"
+            )
+        return grammar
+
+    def _lm_words(self, vocabulary: Vocabulary) -> I8:
+        """Map a target vocabulary to the words of every language model: int64[models, words]."""
+        mapped = self._mapped
+        if mapped is None or mapped[0] is not vocabulary:
+            words = np.zeros((len(self.models), len(vocabulary)), np.int64)
+            for k, model in enumerate(self.models):
+                words[k] = model.word_ids(vocabulary)
+            self._mapped = mapped = (vocabulary, words)
+        return mapped[1]
+
+    def _state_after(self, words: Sequence[str], state: I8) -> I8:
+        """Return the language models' states after more words."""
+        after = state.copy()
+        distinct = Vocabulary(list(dict.fromkeys(words)))
+        for k, model in enumerate(self.models):
+            for word in model.word_ids(distinct)[distinct.encode(words)]:
+                _, after[k] = step(self._language.nodes, self._language.children, after[k], word)
+        return after
+
+    def _run(
+        self,
+        words: Sequence[str],
+        grammar: Grammar,
+        distinct: bool,
+        begin: I8,
+        final: bool,
+        workspace: Workspace,
+    ) -> list[ChartDerivation]:
+        """Decode what fits into a window."""
+        settings, nbest = self.settings, workspace.nbest
+        rules = lay_out(grammar, words, len(self.models))
+        distinct_words = Vocabulary(list(dict.fromkeys(words)))
+        places = distinct_words.encode(words)
+        own = np.zeros((len(self.models), len(words)), np.int64)
+        for k, model in enumerate(self.models):
+            own[k] = model.word_ids(distinct_words)[places]
+        targets = len(grammar.target_words)
+        width = max(1, len(grammar.source_words))
+        prepare(
+            rules, len(words), width, targets, self._lm_words(grammar.target_words), own, self._language, self._weights
+        )
+        ids = grammar.source_words.encode(words)
+        ends = np.full(len(self.models), END if final else -1, np.int64)
+        top = -1
+        while top < 0:
+            top = search(
+                ids, width, settings.span_limit, settings.pop_limit, rules, self._language, begin, ends, self._weights,
+                workspace.forest, workspace.room,
+            )  # fmt: skip
+            if top < 0:
+                workspace.grow(top)
+        count = -1
+        while count < 0:
+            found = workspace.found()
+            count = k_best(
+                top, nbest, int(distinct), nbest * EFFORT, rules, workspace.forest, workspace.list_room, found
+            )
+            code = count
+            if count >= 0:
+                code = read_parts(
+                    top, count, rules, self._language, begin, ends, targets, self.features.unit, workspace.forest,
+                    workspace.list_room, found,
+                )  # fmt: skip
+            if code < 0:
+                workspace.grow(code)
+                count = -1
+        return _derivations(found, count, grammar, words)
+
+
+def _derivations(found: Found, count: int, grammar: Grammar, sentence: Sequence[str]) -> list[ChartDerivation]:
+    """Turn the kernel's columns into derivations."""
+    vocabulary, targets = grammar.target_words.words, len(grammar.target_words)
+    parts, words = found.part_first.tolist(), found.word_first.tolist()
+    return [
+        ChartDerivation(
+            [vocabulary[w] if w < targets else sentence[w - targets] for w in found.words[c:d].tolist()],
+            float(found.score[n]),
+            found.features[a:b],
+            found.rule[a:b],
+            found.span[a:b],
+            found.target_span[a:b],
+            found.tails[a:b],
+            grammar,
+        )
+        for n, (a, b), (c, d) in zip(range(count), pairwise(parts), pairwise(words), strict=False)
+    ]
+
+
+def _empty(grammar: Grammar, features: int) -> ChartDerivation:
+    none = np.zeros((0, 2), np.int64)
+    return ChartDerivation([], 0.0, np.zeros((0, features)), np.zeros(0, np.int64), none, none, none, grammar)
+
+
+def _join(left: ChartDerivation | None, right: ChartDerivation, offset: int) -> ChartDerivation:
+    """Put the derivation of a window behind what precedes it; `offset` source words came before."""
+    if left is None:
+        return right
+    return ChartDerivation(
+        left.words + right.words,
+        left.score + right.score,
+        np.concatenate([left.features, right.features]),
+        np.concatenate([left.rules, right.rules]),
+        np.concatenate([left.spans, right.spans + offset]),
+        np.concatenate([left.target_spans, right.target_spans + len(left.words)]),
+        np.concatenate([left.tails, np.where(right.tails < 0, -1, right.tails + len(left.rules))]),
+        right.grammar,
+    )

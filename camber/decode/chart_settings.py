@@ -1,0 +1,16 @@
+"""Settings of the chart decoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from camber.settings import Settings, setting
+
+
+@dataclass(frozen=True)
+class ChartSettings(Settings):
+    """How wide the search is, and how far a rule may reach."""
+
+    pop_limit: int = setting(200, "hypotheses taken from the queue for every span", low=1)
+    span_limit: int = setting(10, "longest span of source words that a rule covers (0: any)", low=0)
+    window: int = setting(150, "longer sentences are decoded in windows of this many words", low=10)
