@@ -9,14 +9,14 @@ demo: $(VENV)/.runtime
 	$(BIN)/camber demo --dir demo
 
 test: $(VENV)/.test
-	$(BIN)/ruff check camber tests benchmarks
-	$(BIN)/ruff format --check camber tests benchmarks
+	$(BIN)/ruff check camber tests benchmarks experiments
+	$(BIN)/ruff format --check camber tests benchmarks experiments
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q
 
 format: $(VENV)/.test
-	$(BIN)/ruff check --fix camber tests benchmarks
-	$(BIN)/ruff format camber tests benchmarks
+	$(BIN)/ruff check --fix camber tests benchmarks experiments
+	$(BIN)/ruff format camber tests benchmarks experiments
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -34,7 +34,7 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@ $(VENV)/.runtime
 
 bench: $(VENV)/.bench
-	for script in align lm extract decode; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in align lm extract decode nbest tune; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) demo
