@@ -49,8 +49,8 @@ class RawGrammar:
 
     p_coherent: c(s, t) / sampled occurrences of s, those that gave no rule included. lex_t_given_s, lex_s_given_t:
     every word with its best counterpart in the rule or NULL; `_averaged`: with the mean of those it is linked to.
-    count_s: sampled occurrences of the words of s. count_st: c(s, t) among them. singleton_s: 1 if s gave one rule, once.
-    singleton_st: 1 if c(s, t) = 1. arity: non-terminals. words: target words.
+    count_s: sampled occurrences of the words of s. count_st: c(s, t) among them. singleton_s: 1 if s gave one rule
+    once. singleton_st: 1 if c(s, t) = 1. arity: non-terminals. words: target words.
     """
 
     source: npt.NDArray[np.int64]  # symbols as in `Grammar`

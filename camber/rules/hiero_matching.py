@@ -19,6 +19,7 @@ import numpy.typing as npt
 from camber.kernel import kernel
 from camber.kernel.table import mix
 from camber.rules.hiero_boxes import BOTH, INSIDE, LEFT, RIGHT, find_boxes
+from camber.rules.index import HEAD
 from camber.rules.suffix_array import narrow
 
 Array = npt.NDArray[Any]
@@ -348,7 +349,8 @@ def _collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, 
             wanted |= 1 << BOTH
     total = last - first
     taken = min(total, samples)
-    chunks, gaps, boxes = scratch.chunks, scratch.gaps, scratch.boxes
+    chunks, gaps, boxes, rows, extracted = scratch.chunks, scratch.gaps, scratch.boxes, scratch.rows, scratch.extracted
+    target_side, place, bits = scratch.target_side, scratch.place, scratch.bits
     oldest = sizes[0]
     part = 0
     chunks[0, 1] = 0
@@ -359,24 +361,51 @@ def _collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, 
         else:
             chunks[part, 1] += 1
     sizes[2] = 0  # variants
-    for extension in range(4):
-        scratch.extracted[extension] = 0
+    for k in range(4):
+        extracted[k] = 0
     status = DONE
     for n in range(taken):
         at = n if total <= samples else (2 * n * total + samples - 1) // (2 * samples)
         occurrence = np.int64(corpus.suffixes[low + at]) if parts == 1 else scratch.arena[first + at]
         begin = occurrence & 0xFFFFFFFF
-        chunks[0, 0] = begin
+        block = np.int64(corpus.block_of[begin])
+        sentence = np.int64(corpus.blocks[block])
+        chunks[0, 0] = begin - sentence
         if parts > 1:
-            chunks[1, 0] = begin + ((occurrence >> 32) & 0xFF)
+            chunks[1, 0] = chunks[0, 0] + ((occurrence >> 32) & 0xFF)
         if parts > 2:
-            chunks[2, 0] = begin + (occurrence >> 40)
-        found = find_boxes(corpus, chunks, parts, size, wanted, limits, gaps, boxes)
+            chunks[2, 0] = chunks[0, 0] + (occurrence >> 40)
+        found = find_boxes(corpus.blocks, block, chunks, parts, size, wanted, limits, gaps, boxes)
+        target = block + HEAD + corpus.blocks[block + 1] + corpus.blocks[block + 2]  # the target words
         for b in range(found):
-            status = _count(corpus, scratch, rules, sizes, oldest, chunks, parts, gaps, boxes[b])
-            if status != DONE:
+            target_size, h = _target_side(corpus.blocks, target, parts, gaps, boxes, b, target_side, place)
+            extension, low_target, left = boxes[b, 0], boxes[b, 1], boxes[b, 0] & LEFT
+            extracted[extension] += 1
+            row = _row(scratch.slots, rows, rules.target, rules.target_offsets, rules.raw, sizes, oldest,
+                       extension, target_side, target_size, h)  # fmt: skip
+            if row < 0:
+                status = RULES
+                break
+            rows[row, 2] += 1
+            for k in range(MOST_SYMBOLS):
+                bits[k] = 0
+            symbol = left
+            for k in range(parts):
+                for word in range(chunks[k, 0], chunks[k, 0] + chunks[k, 1]):
+                    span = np.int64(corpus.blocks[block + HEAD + word])
+                    if span >= 0 and (span >> 16) - (span & 0xFFFF) == 1:
+                        bits[symbol] = 1 << place[(span & 0xFFFF) - low_target]
+                    elif span >= 0:
+                        at = sentence + word
+                        for link in range(corpus.link_starts[at], corpus.link_starts[at + 1]):
+                            bits[symbol] |= 1 << place[corpus.link_targets[link] - low_target]
+                    symbol += 1
+                symbol += 1
+            if not _count_links(scratch.variants, rows, row, bits, symbol - 1, sizes):
+                status = VARIANTS
                 break
         if status != DONE:
+            sizes[1] = 0
             break
     for rule in range(oldest, sizes[0]):
         scratch.slots[scratch.rows[rule - oldest, 1]] = -1
@@ -390,93 +419,82 @@ def _collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, 
 
 
 @kernel
-def _count(corpus, scratch, rules, sizes, oldest, chunks, parts, gaps, box):
-    """Write down the target side and the links of a box, and count it with its equals."""
-    target_side, place, bits = scratch.target_side, scratch.place, scratch.bits
-    extension, low, high = box[0], box[1], box[2]
+def _target_side(words, target, parts, gaps, boxes, b, target_side, place):
+    """Write the target side of a box, and where its words stand; return its length and a hash."""
+    extension, low, high = boxes[b, 0], boxes[b, 1], boxes[b, 2]
     left, right = extension & LEFT, (extension & RIGHT) >> 1
-    sentence = corpus.sentence[chunks[0, 0]]
-    target = corpus.target_starts[sentence]
-    # the gaps in the order of the source side
     size, at = 0, low
-    h = np.int64(extension)
+    h = extension + 1
     while at < high:
-        symbol, end = np.int64(corpus.target_words[target + at]), at + 1
-        if left == 1 and at == box[3]:
-            symbol, end = -1, box[4]
-        elif right == 1 and at == box[5]:
-            symbol, end = -(left + parts), box[6]
+        symbol, end = np.int64(words[target + at]), at + 1
+        # non-terminals have the numbers of their gaps in the order of the source side
+        if left == 1 and at == boxes[b, 3]:
+            symbol, end = -1, boxes[b, 4]
+        elif right == 1 and at == boxes[b, 5]:
+            symbol, end = -(left + parts), boxes[b, 6]
         else:
             for k in range(parts - 1):
                 if at == gaps[INSIDE + k, 0]:
                     symbol, end = -(left + k + 1), gaps[INSIDE + k, 1]
         place[at - low] = size
         target_side[size] = symbol
-        h = mix(h * 31 + symbol + 2)
+        h = h * 0x2545F4914F6CDD1D + symbol + 3
         size += 1
         at = end
-    symbol = left
-    for k in range(8):
-        bits[k] = 0
-    for k in range(parts):
-        for word in range(chunks[k, 0], chunks[k, 0] + chunks[k, 1]):
-            for link in range(corpus.link_starts[word], corpus.link_starts[word + 1]):
-                bits[symbol] |= 1 << place[corpus.link_targets[link] - low]
-            symbol += 1
-        symbol += 1
-    scratch.extracted[extension] += 1
+    return size, mix(h)
 
-    slots, rows, mask = scratch.slots, scratch.rows, len(scratch.slots) - 1
+
+@kernel
+def _row(slots, rows, target, target_offsets, raw, sizes, oldest, extension, target_side, size, h):
+    """Return the row of the rule with this target side, a new one if there is none yet; -1: no room."""
+    mask = len(slots) - 1
     slot = h & mask
-    row = -1
     while slots[slot] >= 0:
         row = slots[slot]
         if rows[row, 0] == h:
-            rule = oldest + row
-            start = rules.target_offsets[rule]
-            same = rules.target_offsets[rule + 1] - start == size and rules.raw[rule, 0] == extension
+            start = target_offsets[oldest + row]
+            same = target_offsets[oldest + row + 1] - start == size and raw[oldest + row, 0] == extension
             k = 0
             while same and k < size:
-                same = rules.target[start + k] == target_side[k]
+                same = target[start + k] == target_side[k]
                 k += 1
             if same:
-                break
-        row = -1
+                return row
         slot = (slot + 1) & mask
-    if row < 0:
-        row = sizes[0] - oldest
-        rule = sizes[0]
-        start = rules.target_offsets[rule]
-        if rule + 2 > len(rules.target_offsets) or start + size > len(rules.target) or 2 * row + 2 > len(slots):
-            sizes[1] = 0
-            return RULES
-        for k in range(size):
-            rules.target[start + k] = target_side[k]
-        rules.target_offsets[rule + 1] = start + size
-        rules.raw[rule, 0] = extension
-        slots[slot] = row
-        rows[row, 0] = h
-        rows[row, 1] = slot
-        rows[row, 2] = 0
-        rows[row, 3] = -1
-        sizes[0] += 1
-    rows[row, 2] += 1
+    rule = sizes[0]
+    row = rule - oldest
+    start = target_offsets[rule]
+    if rule + 2 > len(target_offsets) or start + size > len(target) or 2 * row + 2 > len(slots):
+        return -1
+    for k in range(size):
+        target[start + k] = target_side[k]
+    target_offsets[rule + 1] = start + size
+    raw[rule, 0] = extension  # until the features are known
+    slots[slot] = row
+    rows[row, 0] = h
+    rows[row, 1] = slot
+    rows[row, 2] = 0
+    rows[row, 3] = -1
+    sizes[0] += 1
+    return row
 
-    variants = scratch.variants
+
+@kernel
+def _count_links(variants, rows, row, bits, symbols, sizes):
+    """Count the links of a rule, to know the most frequent ones in the end; False: no room."""
     before, variant = -1, rows[row, 3]
     while variant >= 0:
         same, k = True, 0
-        while same and k < symbol - 1:
+        while same and k < symbols:
             same = variants[variant, 2 + k] == bits[k]
             k += 1
         if same:
             variants[variant, 0] += 1
-            return DONE
+            return True
         before, variant = variant, variants[variant, 1]
     variant = sizes[2]
     if variant == len(variants):
-        sizes[1] = 0
-        return VARIANTS
+        return False
     sizes[2] += 1
     if before < 0:
         rows[row, 3] = variant
@@ -484,9 +502,9 @@ def _count(corpus, scratch, rules, sizes, oldest, chunks, parts, gaps, box):
         variants[before, 1] = variant
     variants[variant, 0] = 1
     variants[variant, 1] = -1
-    for k in range(8):
+    for k in range(MOST_SYMBOLS):
         variants[variant, 2 + k] = bits[k]
-    return DONE
+    return True
 
 
 @kernel

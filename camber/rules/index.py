@@ -42,23 +42,30 @@ Int64s = npt.NDArray[np.int64]
 
 
 class Columns(NamedTuple):
-    """What a kernel reads of the corpus. Positions of links count from the start of their sentence; -1: no link."""
+    """What a kernel reads of the corpus.
+
+    Extraction jumps from pair to pair, so all that it reads of a pair stands side by side in one *block*: where the
+    source sentence starts in `words`, its length, the target length; per source word the span of target positions that
+    it is linked to, per target word the span of source positions (first + 65,536 · (last + 1); -1: no link); the target
+    words.
+    """
 
     words: Int32s  # [source tokens]
-    sentence: Int32s  # [source tokens] the pair of every source position
-    starts: Int64s  # [pairs + 1] into words
     ends: Int32s  # [source tokens] where the sentence of a position ends
-    first: Int32s  # [source tokens] first linked target position
-    last: Int32s  # [source tokens] last linked target position
-    target_words: Int32s  # [target tokens]
-    target_starts: Int64s  # [pairs + 1] into target_words
-    target_first: Int32s  # [target tokens] first linked source position
-    target_last: Int32s  # [target tokens] last linked source position
+    blocks: Int32s
+    block_of: Int32s  # [source tokens] where the block of a position's pair starts
     link_starts: Int64s  # [source tokens + 1] into link_targets
     link_targets: Int32s  # [links] target positions, by source position
     suffixes: Int32s  # [source tokens] sorted by what follows
     positions: Int32s  # [source tokens] sorted by word, then by position
     word_starts: Int64s  # [source words + 1] where a word begins, in suffixes and in positions
+
+
+#: Numbers at the head of a block.
+HEAD = 3
+
+#: Longest sentence, on either side, that rules are extracted from: a block keeps positions in 15 bits.
+LONGEST = (1 << 15) - 1
 
 
 @dataclass(frozen=True)
@@ -107,21 +114,14 @@ class CorpusIndex:
     @cached_property
     def columns(self) -> Columns:
         """The arrays that kernels read."""
-        source, target, links = self.source, self.target, self.alignment.links
-        pair = self.alignment.owners
-        source_at = source.offsets[pair] + links[:, 0]
-        target_at = target.offsets[pair] + links[:, 1]
+        source, links = self.source, self.alignment.links
+        source_at = source.offsets[self.alignment.owners] + links[:, 0]
+        blocks, block_of = _blocks(self.source, self.target, self.alignment)
         return Columns(
             words=np.ascontiguousarray(source.ids, np.int32),
-            sentence=np.repeat(np.arange(len(source), dtype=np.int32), source.lengths),
-            starts=np.ascontiguousarray(source.offsets, np.int64),
             ends=ends_of(source),
-            first=_reduce(np.minimum, source_at, links[:, 1], len(source.ids)),
-            last=_reduce(np.maximum, source_at, links[:, 1], len(source.ids)),
-            target_words=np.ascontiguousarray(target.ids, np.int32),
-            target_starts=np.ascontiguousarray(target.offsets, np.int64),
-            target_first=_reduce(np.minimum, target_at, links[:, 0], len(target.ids)),
-            target_last=_reduce(np.maximum, target_at, links[:, 0], len(target.ids)),
+            blocks=blocks,
+            block_of=block_of,
             link_starts=offsets_from(np.bincount(source_at, minlength=len(source.ids))),
             link_targets=np.ascontiguousarray(links[:, 1], np.int32),
             suffixes=np.ascontiguousarray(self.suffixes, np.int32),
@@ -231,13 +231,27 @@ def _join(old: Sentences, new: Sentences) -> Sentences:
     return Sentences(ids, np.concatenate((old.offsets, old.offsets[-1] + new.offsets[1:])), vocabulary)
 
 
-def _reduce(pick: np.ufunc, at: Int64s, values: Int32s, size: int) -> Int32s:
-    """Return the least or greatest value at every place, -1 where there is none."""
-    out = np.full(size, -1, np.int32)
-    if pick is np.minimum:
-        out[at] = np.iinfo(np.int32).max
-    pick.at(out, at, values)
-    return out
+def _blocks(source: Sentences, target: Sentences, alignment: Alignment) -> tuple[Int32s, Int32s]:
+    """Lay out the blocks of all pairs, and say for every source position where its block starts."""
+    starts = offsets_from(HEAD + source.lengths + 2 * target.lengths)
+    blocks = np.full(int(starts[-1]), -1, np.int32)
+    heads = starts[:-1]
+    blocks[heads] = source.offsets[:-1]
+    blocks[heads + 1] = source.lengths
+    blocks[heads + 2] = target.lengths
+    pair, (from_source, to_target) = alignment.owners, alignment.links.astype(np.int64).T
+    short = np.maximum(source.lengths, target.lengths)[pair] <= LONGEST
+    pair, from_source, to_target = pair[short], from_source[short], to_target[short]
+    at_source = heads[pair] + HEAD
+    at_target = at_source + source.lengths[pair]
+    for at, values in ((at_source + from_source, to_target), (at_target + to_target, from_source)):
+        low, high = np.full(len(blocks), LONGEST, np.int32), np.zeros(len(blocks), np.int32)
+        np.minimum.at(low, at, values.astype(np.int32))
+        np.maximum.at(high, at, values.astype(np.int32) + 1)
+        blocks[at] = low[at] + (high[at] << 16)
+    shift = heads + HEAD + source.lengths + target.lengths - target.offsets[:-1]
+    blocks[np.arange(len(target.ids)) + np.repeat(shift, target.lengths)] = target.ids
+    return blocks, np.repeat(heads, source.lengths).astype(np.int32)
 
 
 def _open(path: Path, kind: type[np.generic], dimensions: int) -> npt.NDArray[Any]:
