@@ -31,6 +31,8 @@ Array = npt.NDArray[np.float64]
 FIXED = ("unknown",)
 #: stop when no weight changes by more than this share of the largest
 STILL = 1e-4
+#: how far (as the standard deviation of a logarithm) further replicas start from the model's weights
+OFF = 0.1
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,8 @@ def tune(
 ) -> Outcome:
     """Tune a model's weights on raw dev lines with one or more references each.
 
-    Every replica starts from the model's weights with a seed of its own; their best weights, each scaled to the same
-    size, are averaged.
+    The first replica starts from the model's weights, further ones from weights a little off, each with a seed of its
+    own (some tuners draw nothing at random); their best weights, each scaled to the same size, are averaged.
     """
     settings = settings or TuneSettings()
     dev = DevSet(translator, source, references, settings.metric)
@@ -140,7 +142,11 @@ def tune(
     for number in range(settings.replicas):
         if settings.replicas > 1:
             log.info("replica %d of %d", number + 1, settings.replicas)
-        replicas.append(_replica(translator, dev, settings, seed + 1000 * number, threads))
+        own_seed = seed + 1000 * number
+        start = translator.decoder.weights.copy()
+        if number:
+            start *= np.exp(OFF * np.random.default_rng(own_seed).standard_normal(len(start)))
+        replicas.append(_replica(translator, dev, settings, start, own_seed, threads))
     names = translator.decoder.names
     free = np.array([name not in FIXED for name in names])
     found = [_scaled(replica.best.weights, free, translator.decoder.weights) for replica in replicas]
@@ -164,13 +170,15 @@ def _scaled(weights: Array, free: npt.NDArray[np.bool_], like: Array) -> Array:
     return np.where(free, weights * (np.abs(like[free]).sum() / size), like) if size > 0 else weights
 
 
-def _replica(translator: Translator, dev: DevSet, settings: TuneSettings, seed: int, threads: int) -> Replica:
+def _replica(
+    translator: Translator, dev: DevSet, settings: TuneSettings, start: Array, seed: int, threads: int
+) -> Replica:
     """Run the loop once."""
     decoder = translator.decoder
     tuner = make_tuner(settings.tuner)
     step = settings.step or _STEPS.get(settings.tuner, 1.0)
     free = np.array([name not in FIXED for name in decoder.names])
-    weights, rounds = decoder.weights.copy(), []
+    weights, rounds = np.where(free, start, decoder.weights), []
     data: TuningData | None = None
     for number in range(1, settings.iterations + 1):
         here = PhraseDecoder(
