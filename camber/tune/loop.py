@@ -31,6 +31,8 @@ Array = npt.NDArray[np.float64]
 FIXED = ("unknown",)
 #: stop when no weight changes by more than this share of the largest
 STILL = 1e-4
+#: stop when so many rounds brought nothing better
+PATIENCE = 3
 #: how far (as the standard deviation of a logarithm) further replicas start from the model's weights
 OFF = 0.1
 
@@ -196,7 +198,8 @@ def _replica(
             "tune %d: %s %.2f, length ratio %.3f, %s hypotheses (%s new)",
             number, dev.metric.name.upper(), shown.score, shown.ratio, f"{shown.hypotheses:,}", f"{new:,}",
         )  # fmt: skip
-        if (last and number > 1) or new == 0:
+        best = max(range(number), key=lambda index: rounds[index].score)
+        if (last and number > 1) or new == 0 or number - 1 - best >= PATIENCE:
             break
         try:
             fitted = tuner.fit(data, weights, seed + number, threads).weights
