@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from camber.corpus import Vocabulary
-from camber.corpus.reading import read_lines
+from camber.corpus.reading import decode_lines, read_bytes, read_lines
 from camber.errors import InputError
 from camber.rules.grammar import Grammar
 from camber.rules.grammar_set import GrammarSet
@@ -33,6 +33,12 @@ class _Columns:
         self.features: list[dict[str, float]] = []
         self.source_words: dict[str, int] = {}
         self.target_words: dict[str, int] = {}
+
+    def read(self, path: Path) -> None:
+        """Read a file, which may be empty: a sentence of unknown words has no rules."""
+        for number, line in enumerate(decode_lines(read_bytes(path), path), 1):
+            if line.strip():
+                self.add(line, path, number)
 
     def add(self, line: str, path: Path, number: int) -> None:
         """Read one rule."""
@@ -116,9 +122,7 @@ def _links(text: str, source: int, target: int, path: Path, number: int) -> list
 def read_cdec_grammar(path: str | Path) -> Grammar:
     """Read one grammar file (plain or .gz)."""
     columns = _Columns()
-    for number, line in enumerate(read_lines(path), 1):
-        if line.strip():
-            columns.add(line, Path(path), number)
+    columns.read(Path(path))
     return columns.grammar()
 
 
@@ -127,9 +131,7 @@ def read_cdec_grammars(paths: Sequence[str | Path], sentences: Iterable[Sequence
     columns = _Columns()
     counts: list[int] = []
     for path in paths:
-        for number, line in enumerate(read_lines(path), 1):
-            if line.strip():
-                columns.add(line, Path(path), number)
+        columns.read(Path(path))
         counts.append(len(columns.source_sizes) - sum(counts))
     return GrammarSet.of(columns.grammar(), offsets_from(np.array(counts, np.int64)), sentences)
 

@@ -1,0 +1,254 @@
+"""The chart decoder against the enumeration of every derivation."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import chart_search as naive
+from naive.toy_models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_weights
+
+from camber.corpus import Sentences, Vocabulary
+from camber.decode.chart import ChartDecoder
+from camber.decode.chart_features import NATIVE
+from camber.decode.chart_settings import ChartSettings
+from camber.decode.lists import to_nbest
+from camber.errors import CamberError
+from camber.lm.kneser_ney import LmSettings, estimate
+from camber.lm.ngrams import NgramModel
+from camber.rules.grammar import Grammar
+from camber.rules.ragged import offsets_from
+
+EVERYTHING = 20_000  # pops: more than there are cells in any of these spans
+NAMES = ("p", "q")
+
+
+def random_rules(rng, number):
+    """Draw rules with up to two non-terminals; some have no words on the target side, or several translations."""
+    rules = []
+    shapes = (("w",), ("w", "w"), ("w", 1), (1, "w"), (1, "w", 2), ("w", 1, "w"), (1, 2), (1, 2, "w"), ("w", 1, "w", 2))
+    for _ in range(number):
+        shape = shapes[rng.integers(len(shapes))]
+        source = tuple(str(rng.choice(SOURCE)) if symbol == "w" else symbol for symbol in shape)
+        for _ in range(rng.integers(1, 3)):
+            target = [*(symbol for symbol in source if not isinstance(symbol, str))]
+            target += [str(word) for word in rng.choice(TARGET, rng.integers(0 if target else 1, 4))]
+            rng.shuffle(order := list(range(len(target))))
+            rules.append((source, tuple(target[i] for i in order), tuple(rng.normal(size=2).tolist())))
+    return rules
+
+
+def grammar_of(rules, names=NAMES):
+    """Lay rules out as a grammar."""
+    source_words = Vocabulary(sorted({s for source, _, _ in rules for s in source if isinstance(s, str)}))
+    target_words = Vocabulary(sorted({t for _, target, _ in rules for t in target if isinstance(t, str)}))
+
+    def column(side, words):
+        flat = [words.id(s) if isinstance(s, str) else -s for rule in rules for s in rule[side]]
+        return np.array(flat, np.int64), offsets_from(np.array([len(rule[side]) for rule in rules], np.int64))
+
+    return Grammar(
+        names,
+        *column(0, source_words),
+        *column(1, target_words),
+        np.array([rule[2] for rule in rules]).reshape(len(rules), len(names)),
+        np.zeros((0, 2), np.uint8),
+        np.zeros(len(rules) + 1, np.int64),
+        source_words,
+        target_words,
+    )
+
+
+class OneGrammar:
+    """A source that has the same rules for every sentence."""
+
+    def __init__(self, grammar):
+        self.rules, self.names = grammar, grammar.names
+
+    def grammar(self, sentence):
+        return self.rules
+
+
+cases = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 2**32 - 1),
+        "length": st.integers(1, 4),
+        "limit": st.sampled_from((0, 0, 2, 3)),
+        "language_models": st.integers(0, 2),
+        "order": st.integers(1, 4),
+    }
+)
+
+
+def make(case, pop_limit=EVERYTHING, window=150):
+    """Return the decoder, the twin's list and the sentence of a case."""
+    rng = np.random.default_rng(case["seed"])
+    rules = random_rules(rng, int(rng.integers(2, 9)))
+    ngrams = [random_ngrams(rng, case["order"]) for _ in range(case["language_models"])]
+    weights = random_weights(rng, NATIVE.names(NAMES, len(ngrams)))
+    sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), case["length"], p=[0.23] * 4 + [0.08])]
+    decoder = ChartDecoder(
+        OneGrammar(grammar_of(rules)),
+        [ngram_model_of(found) for found in ngrams],
+        weights,
+        ChartSettings(pop_limit=pop_limit, span_limit=case["limit"], window=window),
+    )
+    expected = naive.search(rules, sentence, NAMES, ngrams, weights, case["limit"])
+    return decoder, expected, sentence
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases)
+def test_the_list_of_derivations_equals_enumeration(case):
+    decoder, expected, sentence = make(case)
+    count = 60
+    ours = next(decoder.decode([sentence], nbest=count, distinct=False, threads=1))
+    assert len(ours) == min(count, len(expected))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _, _ in expected[:count]], atol=1e-8)
+    by_score = sorted(expected, key=lambda item: item[0])
+    scores = np.array([item[0] for item in by_score])
+    for derivation in ours:
+        sums = derivation.features.sum(0)
+        assert sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-8)
+        # one of the twin's derivations with this score has these words and features
+        near = by_score[
+            np.searchsorted(scores, derivation.score - 1e-7) : np.searchsorted(scores, derivation.score + 1e-7)
+        ]
+        assert any(
+            words == derivation.words and np.allclose(sums, [values[name] for name in decoder.names], atol=1e-8)
+            for _, words, values in near
+        )
+
+
+@settings(max_examples=80, deadline=None)
+@given(cases)
+def test_the_distinct_list_has_the_best_derivation_of_every_text(case):
+    decoder, found, sentence = make(case)
+    expected = naive.distinct(found)
+    ours = next(decoder.decode([sentence], nbest=40, distinct=True, threads=1))
+    texts = [tuple(d.words) for d in ours]
+    assert len(set(texts)) == len(texts) == min(40, len(expected))
+    for text, derivation in zip(texts, ours, strict=True):
+        assert derivation.score == pytest.approx(expected[text], abs=1e-8)
+    np.testing.assert_allclose(
+        [d.score for d in ours], sorted(expected.values(), reverse=True)[: len(ours)], rtol=0, atol=1e-8
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases, st.integers(1, 5))
+def test_pruning_and_parts_keep_scores_true(case, pop_limit):
+    decoder, expected, sentence = make(case, pop_limit)
+    ours = next(decoder.decode([sentence], nbest=10, distinct=False, threads=1))
+    assert ours[0].score <= expected[0][0] + 1e-8
+    for derivation in ours:
+        sums = dict(zip(decoder.names, derivation.features.sum(0).tolist(), strict=True))
+        for k, model in enumerate(decoder.models, 1):
+            name = "lm" if k == 1 else f"lm{k}"
+            assert sums[name] == pytest.approx(float(model.score([derivation.words])[0]), abs=1e-8)
+        # parts are a tree: every part but the last is the tail of exactly one other
+        tails = derivation.tails[derivation.tails >= 0].tolist()
+        assert sorted(tails) == list(range(len(derivation.rules) - 1))
+        for part, (one, two) in enumerate(derivation.tails.tolist()):
+            for tail in (one, two):
+                if tail >= 0:
+                    assert tail < part
+                    for spans in (derivation.spans, derivation.target_spans):
+                        assert spans[part][0] <= spans[tail][0] <= spans[tail][1] <= spans[part][1]
+        assert derivation.target_spans[-1].tolist() == [0, len(derivation.words)]
+        assert derivation.spans[-1].tolist() == [0, len(sentence)]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5))
+def test_states_that_stop_early_keep_scores_true(seed, order):
+    # an estimated model has every suffix of its contexts: words are kept only while something longer may end in them
+    rng = np.random.default_rng(seed)
+    corpus = [[str(word) for word in rng.choice(TARGET[:-1], rng.integers(1, 9))] for _ in range(40)]
+    trie = estimate(Sentences.encode(corpus, Vocabulary.from_text(corpus)), LmSettings(order=order))
+    model = NgramModel.from_trie(trie)
+    rules = random_rules(rng, 8)
+    weights = random_weights(rng, NATIVE.names(NAMES, 1))
+    decoder = ChartDecoder(OneGrammar(grammar_of(rules)), [model], weights, ChartSettings(pop_limit=EVERYTHING))
+    assert decoder._language.reach.max() < 127
+    sentence = [str(word) for word in rng.choice(SOURCE, 4)]
+    every = [
+        naive.features(derivation, sentence, NAMES, []) for derivation in naive.derivations(rules, sentence, limit=0)
+    ]
+    gains = model.score([words for words, _ in every])
+    scores = []
+    for (words, values), gain in zip(every, gains, strict=True):
+        oov = sum(model.vocabulary.id(word) < 3 for word in words)
+        values |= {"lm": float(gain), "lm_oov": float(oov)}
+        scores.append(sum(weights[name] * value for name, value in values.items()))
+    ours = next(decoder.decode([sentence], nbest=30, distinct=False, threads=1))
+    np.testing.assert_allclose([d.score for d in ours], sorted(scores, reverse=True)[: len(ours)], rtol=0, atol=1e-7)
+    assert len(ours) == min(30, len(scores))
+
+
+def toy(length=30, window=150, seed=3, pop_limit=30, order=3):
+    """Return a decoder and a longer sentence."""
+    rng = np.random.default_rng(seed)
+    rules = random_rules(rng, 40)
+    weights = dict.fromkeys(NATIVE.names(NAMES, 1), 0.5)
+    decoder = ChartDecoder(
+        OneGrammar(grammar_of(rules)),
+        [ngram_model_of(random_ngrams(rng, order))],
+        weights,
+        ChartSettings(pop_limit=pop_limit, span_limit=6, window=window),
+    )
+    return decoder, [str(word) for word in rng.choice((*SOURCE, "strange"), length)]
+
+
+@pytest.mark.parametrize("length", [1, 151, 700])
+def test_a_sentence_of_any_length_is_decoded_whole(length):
+    decoder, sentence = toy(length, pop_limit=10)
+    for derivation in next(decoder.decode([sentence], nbest=3, threads=1)):
+        sums = dict(zip(decoder.names, derivation.features.sum(0).tolist(), strict=True))
+        assert sums["lm"] == pytest.approx(float(decoder.models[0].score([derivation.words])[0]), abs=1e-6)
+        assert derivation.features.sum(0) @ decoder.weights == pytest.approx(derivation.score, abs=1e-6)
+        covered = [
+            place
+            for span, tails in zip(derivation.spans.tolist(), derivation.tails.tolist(), strict=True)
+            if tails == [-1, -1]
+            for place in range(*span)
+        ]
+        assert len(covered) == len(set(covered))
+
+
+def test_threads_and_batches_change_nothing():
+    decoder, sentence = toy()
+    sentences = [sentence[:n] for n in range(30)]
+    lists = [list(decoder.decode(sentences, nbest=5, threads=threads)) for threads in (1, 2)]
+    for one, two in zip(*lists, strict=True):
+        assert [(d.words, d.score) for d in one] == [(d.words, d.score) for d in two]
+    assert lists[0][0][0].words == []
+
+
+def test_derivations_become_a_list_with_parts_and_alignments():
+    decoder, sentence = toy(8)
+    decoded = list(decoder.decode([sentence, []], nbest=4, threads=1))
+    nbest = to_nbest(decoder, decoded)
+    flat = list(itertools.chain(*decoded))
+    np.testing.assert_allclose(nbest.hypothesis_features(), [d.features.sum(0) for d in flat])
+    assert nbest.texts == [" ".join(d.words) for d in flat]
+
+
+def test_a_rule_that_only_renames_its_tail_is_refused():
+    rules = [((1,), (1, "u"), (0.0, 0.0))]
+    decoder = ChartDecoder(OneGrammar(grammar_of(rules)), [], dict.fromkeys(NATIVE.names(NAMES, 0), 1.0))
+    with pytest.raises(CamberError, match=r"rule 0 of sentence 1 has \[1\] on its source side"):
+        list(decoder.decode([["a"]], threads=1))
+
+
+def test_links_inside_rules_become_links_of_the_sentence():
+    rules = [(("a", 1, "b"), ("v", 1, "u"), (9.0, 0.0)), (("c", "d"), ("x", "y"), (9.0, 0.0))]
+    plain = grammar_of(rules)
+    links = np.array([[0, 2], [2, 0], [0, 0], [1, 1]], np.uint8)
+    linked = replace(plain, links=links, link_offsets=np.array([0, 2, 4]))
+    decoder = ChartDecoder(OneGrammar(linked), [], dict.fromkeys(NATIVE.names(NAMES, 0), 1.0))
+    (best,) = next(decoder.decode([["z", "a", "c", "d", "b"]], threads=1))
+    assert best.words == ["z", "v", "x", "y", "u"]
+    assert decoder.word_alignment(best) == [(0, 0), (1, 4), (2, 2), (3, 3), (4, 1)]

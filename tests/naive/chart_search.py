@@ -1,0 +1,114 @@
+"""Translation with synchronous rules by the textbook: enumerate every derivation, score each from scratch, sort.
+
+A rule is (source, target, features): symbols are words, or 1 and 2 for the non-terminals. A derivation is a tree
+(rule, begin, end, [children]); a whole one is a list of trees, the pieces that glue puts behind each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from naive.phrase_search import lm_score, lm_word
+
+PASSED = "passed"
+
+
+def spans_of(source, sentence, begin, end):
+    """Yield, for every way to lay a source side over sentence[begin:end], the spans of its non-terminals."""
+    if not source:
+        if begin == end:
+            yield ()
+        return
+    head, rest = source[0], source[1:]
+    if isinstance(head, str):
+        if begin < end and sentence[begin] == head:
+            yield from spans_of(rest, sentence, begin + 1, end)
+        return
+    for cut in range(begin + 1, end + 1):
+        for others in spans_of(rest, sentence, cut, end):
+            yield ((begin, cut), *others)
+
+
+def trees(rules, sentence, begin, end, limit):
+    """Return every derivation of X over a span."""
+    if limit and end - begin > limit:
+        return []
+    found = []
+    if end == begin + 1:
+        found.append((PASSED, begin, end, []))
+    for rule in rules:
+        for spans in spans_of(rule[0], sentence, begin, end):
+            below = [trees(rules, sentence, a, b, limit) for a, b in spans]
+            found += [(rule, begin, end, list(children)) for children in itertools.product(*below)]
+    return found
+
+
+def derivations(rules, sentence, limit, begin=0):
+    """Yield every sequence of pieces that covers the sentence."""
+    if begin == len(sentence):
+        yield []
+        return
+    for end in range(begin + 1, len(sentence) + 1):
+        pieces = trees(rules, sentence, begin, end, limit)
+        if pieces:
+            for rest in derivations(rules, sentence, limit, end):
+                for piece in pieces:
+                    yield [piece, *rest]
+
+
+def text(tree, sentence):
+    """Return the target words of a tree."""
+    rule, begin, _, children = tree
+    if rule == PASSED:
+        return [sentence[begin]]
+    words = []
+    for symbol in rule[1]:
+        words += [symbol] if isinstance(symbol, str) else text(children[symbol - 1], sentence)
+    return words
+
+
+def nodes(tree):
+    """Yield a tree's nodes, every node behind its children in target order."""
+    rule, _, _, children = tree
+    for symbol in rule[1] if rule != PASSED else ():
+        if not isinstance(symbol, str):
+            yield from nodes(children[symbol - 1])
+    yield tree
+
+
+def features(derivation, sentence, names, language_models):
+    """Return the features of a derivation by name."""
+    values = dict.fromkeys(names, 0.0)
+    values |= {"glue": len(derivation) - 1.0, "pass_through": 0.0}
+    words = []
+    for piece in derivation:
+        words += text(piece, sentence)
+        for rule, _, _, _ in nodes(piece):
+            if rule == PASSED:
+                values["pass_through"] += 1
+            else:
+                for name, value in zip(names, rule[2], strict=True):
+                    values[name] += value
+    values["word_penalty"] = -float(len(words))
+    for k, ngrams in enumerate(language_models, 1):
+        name = "lm" if k == 1 else f"lm{k}"
+        values[name] = lm_score(ngrams, words)
+        values[f"{name}_oov"] = float(sum(lm_word(ngrams, word) == "<unk>" for word in words))
+    return words, values
+
+
+def search(rules, sentence, names, language_models, weights, limit):
+    """Return all (score, words, features), best first."""
+    found = []
+    for derivation in derivations(rules, sentence, limit):
+        words, values = features(derivation, sentence, names, language_models)
+        found.append((sum(weights[name] * value for name, value in values.items()), words, values))
+    return sorted(found, key=lambda item: -item[0])
+
+
+def distinct(found):
+    """Return the best score of every text."""
+    best = {}
+    for score, words, _ in found:
+        best.setdefault(tuple(words), score)
+    return best

@@ -1,0 +1,154 @@
+"""cdec's files: grammars, weights, cdec.ini, and the set of grammars that a model keeps."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from camber.errors import CamberError, InputError
+from camber.model.cdec_ini import convert_cdec, open_cdec_decoder
+from camber.model.directory import ModelDirectory
+from camber.rules.cdec import CdecIni, read_cdec_grammar, read_cdec_grammars, read_cdec_weights
+from camber.rules.grammar_set import GrammarSet
+
+HAUS = """\
+[X] ||| haus ||| house ||| p=0.5 q=1 ||| 0-0
+[X] ||| das [X,1] ||| the [X,1] ||| p=0.25 ||| 0-0
+[X] ||| [X,1] das [X,2] ||| [2] the [1] ||| q=-2e-1 ||| 1-1
+"""
+HUND = "[X] ||| hund ||| dog ||| p=1 q=1\n"
+ARPA = """\\data\\
+ngram 1=5
+
+\\1-grams:
+-1.0 <unk>
+-99 <s>
+-0.5 </s>
+-0.4 the
+-0.6 house
+
+\\end\\
+"""
+
+
+def write(path, text):
+    """Write a file, compressed if its name says so."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def test_a_grammar_is_read_as_it_stands(tmp_path):
+    grammar = read_cdec_grammar(write(tmp_path / "grammar.0.gz", HAUS))
+    assert len(grammar) == 3
+    assert [grammar.source_side(r) for r in range(3)] == [["haus"], ["das", "[1]"], ["[1]", "das", "[2]"]]
+    assert [grammar.target_side(r) for r in range(3)] == [["house"], ["the", "[1]"], ["[2]", "the", "[1]"]]
+    assert grammar.names == ("p", "q")
+    assert grammar.features.tolist() == [[0.5, 1.0], [0.25, 0.0], [0.0, -0.2]]
+    assert [grammar.rule_links(r) for r in range(3)] == [[(0, 0)], [(0, 0)], [(1, 1)]]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("haus ||| house ||| p=1", "3 fields"),
+        ("[S] ||| haus ||| house ||| p=1", r"a rule for \[S\]"),
+        ("[X] ||| [X,1] ||| [X,1] ||| p=1", "source side"),
+        ("[X] ||| [X,2] a [X,1] ||| [X,1] [X,2] ||| p=1", "source side"),
+        ("[X] ||| a [X,1] ||| b ||| p=1", "does not have the non-terminals"),
+        ("[X] ||| a ||| b ||| p=nan", "expected name=number"),
+        ("[X] ||| a ||| b ||| p", "expected name=number"),
+        ("[X] ||| a ||| b ||| p=1 ||| 0-1", "does not lie inside"),
+    ],
+)
+def test_a_bad_rule_is_named_by_file_and_line(tmp_path, line, problem):
+    path = write(tmp_path / "grammar.0", HUND + line + "\n")
+    with pytest.raises(InputError, match=problem) as error:
+        read_cdec_grammar(path)
+    assert str(error.value).startswith(f"{path}:2: ")
+
+
+def test_a_set_of_grammars_survives_saving(tmp_path):
+    paths = [
+        write(tmp_path / "grammar.0", HAUS),
+        write(tmp_path / "grammar.1", ""),
+        write(tmp_path / "grammar.2", HUND),
+    ]
+    grammars = read_cdec_grammars(paths)
+    (tmp_path / "set").mkdir()
+    grammars.save(tmp_path / "set")
+    loaded = GrammarSet.load(tmp_path / "set")
+    assert [len(loaded[n]) for n in range(3)] == [3, 0, 1]
+    for n in range(3):
+        for name in ("source", "source_offsets", "target", "target_offsets", "features", "links", "link_offsets"):
+            np.testing.assert_array_equal(getattr(loaded[n], name), getattr(grammars[n], name))
+            assert getattr(loaded[n], name).dtype == getattr(grammars.rules, name).dtype
+    assert loaded.names == ("p", "q")
+    assert loaded[2].source_side(0) == ["hund"]
+
+
+def test_a_sentence_finds_its_grammar_by_its_words(tmp_path):
+    longer = HAUS + HUND
+    paths = [write(tmp_path / f"grammar.{n}", text) for n, text in enumerate((HAUS, HUND, longer, HUND))]
+    grammars = read_cdec_grammars(paths)
+    assert grammars.number(["das", "haus"]) == 0
+    assert grammars.number(["das", "haus", "am", "hund"]) == 2
+    assert grammars.number(["hund"]) == 1
+    assert grammars.number(["hund"], number=3) == 3, "the line decides between equals"
+    assert grammars.number(["hund"], number=0) == 1, "but not against the words"
+    assert grammars.number(["katze"]) == -1
+    assert len(grammars.grammar(["katze"])) == 0
+    assert len(grammars.grammar([])) == 0
+
+
+def test_weights_are_names_and_numbers(tmp_path):
+    assert read_cdec_weights(write(tmp_path / "w", "# a comment\np 0.5\n\nq -1e-2\n")) == {"p": 0.5, "q": -0.01}
+    for text in ("p\n", "p x\n", "p nan\n", "p 1\np 2\n"):
+        with pytest.raises(InputError):
+            read_cdec_weights(write(tmp_path / "w", text))
+
+
+def model_files(folder, ini=""):
+    """Write a small cdec model."""
+    write(folder / "cdec.ini", f"formalism=scfg\nfeature_function=WordPenalty\n{ini}")
+    write(folder / "weights", "p 1\nq 0.5\nWordPenalty -0.1\nPassThrough -10\nLanguageModel 1\n")
+    write(folder / "lm.arpa", ARPA)
+    write(folder / "grammars" / "grammar.0.gz", HAUS)
+    write(folder / "grammars" / "grammar.1.gz", HUND)
+    return folder / "cdec.ini"
+
+
+def test_a_converted_model_translates_its_sentences_in_any_order(tmp_path):
+    ini = model_files(tmp_path, "feature_function=KLanguageModel lm.arpa\nscfg_max_span_limit=7\n")
+    convert_cdec(ini, tmp_path / "model")
+    decoder = open_cdec_decoder(ModelDirectory.open(tmp_path / "model"))
+    assert (decoder.settings.span_limit, decoder.settings.pop_limit) == (7, 200)
+    found = list(decoder.decode([["hund"], ["das", "haus"], []], threads=1))
+    assert [best[0].words for best in found] == [["dog"], ["the", "house"], []]
+    sums = dict(zip(decoder.names, found[1][0].features.sum(0).tolist(), strict=True))
+    assert sums["WordPenalty"] == pytest.approx(-2 / np.log(10))
+    assert sums["LanguageModel"] == pytest.approx(-1.5)
+    assert sums["p"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("ini", "problem"),
+    [
+        ("feature_function=Mystery\n", "Mystery is not supported"),
+        ("feature_function=KLanguageModel none.arpa\n", "no file"),
+        ("scfg_max_span_limit=far\n", "expected a whole number"),
+        ("nonsense\n", "is not key=value"),
+    ],
+)
+def test_a_model_that_cannot_be_converted_says_why(tmp_path, ini, problem):
+    with pytest.raises(CamberError, match=problem):
+        convert_cdec(model_files(tmp_path, ini), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_missing_grammar_is_named(tmp_path):
+    ini = model_files(tmp_path)
+    (tmp_path / "grammars" / "grammar.0.gz").unlink()
+    with pytest.raises(InputError, match=r"grammar\.0 is missing"):
+        convert_cdec(ini, tmp_path / "model")
+    assert CdecIni.read(ini).one("formalism") == "scfg"
