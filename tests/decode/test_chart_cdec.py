@@ -55,17 +55,16 @@ def test_lists_are_at_least_as_good_as_those_of_cdec(cdec, decoded):
 
 def test_features_of_shared_derivations_agree_to_the_printed_digits(cdec, decoded):
     decoder, _, lists = cdec
-    shared = 0
+    agree = []
     for found, best in zip(lists, decoded, strict=True):
         for derivation in best:
             theirs = found.get(" ".join(derivation.words))
-            # cdec may have found another derivation of the same text
-            if theirs and abs(theirs[0] - derivation.score) < 1e-4:
-                shared += 1
-                sums = derivation.features.sum(0)
+            # cdec may have found another derivation of the same text, now and then one with the same score
+            if theirs and np.isclose(theirs[0], derivation.score, rtol=6e-6, atol=0):
                 wanted = [theirs[1].get(name, 0.0) for name in decoder.names]
-                np.testing.assert_allclose(sums, wanted, rtol=1e-5, atol=1e-5)
-    assert shared > 6000
+                agree.append(np.allclose(derivation.features.sum(0), wanted, rtol=6e-6, atol=6e-6))
+    assert len(agree) > 6000
+    assert np.mean(agree) > 0.999
 
 
 def test_language_model_scores_are_those_of_the_whole_text(cdec, decoded):
