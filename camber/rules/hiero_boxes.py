@@ -134,7 +134,7 @@ def find_boxes(blocks, block, chunks, count, symbols, wanted, limits, gaps, boxe
                 return 0
             for k in range(count - 1):
                 begin, end = chunks[k, 0] + chunks[k, 1], chunks[k + 1, 0]
-                if not closed_gap(blocks, source, target, begin, end, max_span, gaps, INSIDE + k):
+                if not closed_gap(blocks, source, target, begin, end, max_span, gaps, np.int64(INSIDE + k)):
                     return 0
         good = found
         if good and new_low < low:
@@ -142,14 +142,14 @@ def find_boxes(blocks, block, chunks, count, symbols, wanted, limits, gaps, boxe
                 low - new_low >= min_gap
                 and blocks[source + low - 1] >= 0
                 and blocks[source + new_low] >= 0
-                and closed_gap(blocks, source, target, new_low, low, max_span, gaps, BEFORE)
+                and closed_gap(blocks, source, target, new_low, low, max_span, gaps, np.int64(BEFORE))
             )
         if good and new_high > high:
             good = (
                 new_high - high >= min_gap
                 and blocks[source + high] >= 0
                 and blocks[source + new_high - 1] >= 0
-                and closed_gap(blocks, source, target, high, new_high, max_span, gaps, BEHIND)
+                and closed_gap(blocks, source, target, high, new_high, max_span, gaps, np.int64(BEHIND))
             )
         if step == 0:
             if not good:

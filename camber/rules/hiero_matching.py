@@ -164,13 +164,13 @@ def _descend(corpus, lexicon, words, ids, root, limits, scratch, rules, sizes):
         node = stack[depth]
         first, last, low, high = node["first"], node["last"], node["low"], node["high"]
         first_match, last_match = node["first_match"], node["last_match"]
-        size, parts, tail = node["size"], 1, 0
+        size, parts, tail = node["size"], np.int64(1), np.int64(0)  # a bare 1 would compile callees once more for it
         for k in range(size):
             own[k] = node["symbols"][k]
             tail += 1
             if own[k] < 0:
                 parts += 1
-                tail = 0
+                tail = np.int64(0)
         status = _collect(
             corpus, lexicon, words, ids, limits, scratch, rules, sizes, (first, last, low), size, parts,
             (first_match, last_match),
@@ -336,7 +336,7 @@ def _collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, 
     """Extract rules at sampled occurrences of the pattern ``scratch.own``, and score them."""
     first, last, low = lists
     max_span, samples = limits[0], limits[4]
-    wanted = 1
+    wanted = np.int64(1)
     for m in range(places[0], places[1]):
         end, begin = scratch.matches[m, 0], scratch.matches[m, 1]
         room = max_span - (end + 1 - begin)
