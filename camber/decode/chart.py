@@ -158,6 +158,8 @@ class ChartDecoder:
         self._weights[own + WORD_PENALTY] *= features.unit
         self._weights[own + LM :: PER_LM] *= features.unit
         self._language, self._begin = chart_models(self.models, self._weights[own + LM :: PER_LM])
+        nat = float(np.abs(self._language.weights).sum())
+        self._beam = self.settings.beam * nat if self.settings.beam * nat > 0 else np.inf
         #: the target vocabulary mapped last and its words in every language model
         self._mapped: tuple[Vocabulary, I8] | None = None
         self._takes_number = "number" in inspect.signature(grammars.grammar).parameters
@@ -311,11 +313,12 @@ class ChartDecoder:
         )
         ids = grammar.source_words.encode(words)
         ends = np.full(len(self.models), END if final else -1, np.int64)
+        beam = self._beam if nbest == 1 else np.inf
         top = -1
         while top < 0:
             top = search(
-                ids, width, settings.span_limit, settings.pop_limit, rules, self._language, begin, ends, self._weights,
-                workspace.forest, workspace.room,
+                ids, width, settings.span_limit, settings.pop_limit, beam, rules, self._language, begin, ends,
+                self._weights, workspace.forest, workspace.room,
             )  # fmt: skip
             if top < 0:
                 workspace.grow(top)

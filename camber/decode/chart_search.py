@@ -25,11 +25,11 @@ EDGES_FULL, ITEMS_FULL, BUNDLES_FULL, CELLS_FULL = -1, -2, -3, -4
 
 
 @kernel
-def search(ids, width, limit, pop_limit, rules, models, begin_states, end_words, weights, forest, room):
+def search(ids, width, limit, pop_limit, beam, rules, models, begin_states, end_words, weights, forest, room):
     """Fill the forest of a sentence; return the vertex of its best derivation, or a negative code.
 
     ids: int64[length], source words, below 0 for those that no rule has; begin_states, end_words: int64[models] (end
-    word -1: the sentence goes on).
+    word -1: the sentence goes on); beam: how much worse than the best of its span a vertex may be.
     """
     length = len(ids)
     if limit <= 0:
@@ -53,7 +53,7 @@ def search(ids, width, limit, pop_limit, rules, models, begin_states, end_words,
                 return code
             first = forest.size[0]
             code = _take_cells(
-                begin, end, False, pop_limit, rules, models, begin_states, end_words, weights, forest, room
+                begin, end, False, pop_limit, beam, rules, models, begin_states, end_words, weights, forest, room
             )
             if code < 0:
                 return code
@@ -70,7 +70,18 @@ def search(ids, width, limit, pop_limit, rules, models, begin_states, end_words,
             return code
         first = forest.size[0]
         code = _take_cells(
-            np.int64(0), end, end == length, pop_limit, rules, models, begin_states, end_words, weights, forest, room
+            np.int64(0),
+            end,
+            end == length,
+            pop_limit,
+            beam,
+            rules,
+            models,
+            begin_states,
+            end_words,
+            weights,
+            forest,
+            room,
         )
         if code < 0:
             return code
@@ -275,13 +286,14 @@ def _score_cell(c, rules, models, begin_states, end_words, complete, weights, fo
 
 
 @kernel
-def _take_cells(begin, end, complete, pop_limit, rules, models, begin_states, end_words, weights, forest, room):
+def _take_cells(begin, end, complete, pop_limit, beam, rules, models, begin_states, end_words, weights, forest, room):
     """Turn the best cells of the queue into edges and sort their vertices; return 0, or a negative code."""
     counts, cells = room.counts, room.cells
     for slot in range(len(room.slots)):
         room.slots[slot] = -1
     first = forest.size[0]
     pops = 0
+    best = -np.inf
     while counts[QUEUE] > 0 and pops < pop_limit:
         _, c, counts[QUEUE] = pop(room.heap_scores, room.heap_cells, counts[QUEUE])
         cell = cells[c]
@@ -291,7 +303,10 @@ def _take_cells(begin, end, complete, pop_limit, rules, models, begin_states, en
             if counts[QUEUE] > 0 and exact < room.heap_scores[0]:
                 counts[QUEUE] = push(room.heap_scores, room.heap_cells, counts[QUEUE], exact, c)
                 continue
+        if pops > 0 and cell["score"] < best - beam:
+            break
         pops += 1
+        best = max(best, cell["score"])
         # each cell has one before it, so that it comes once: less rule, else less of the first tail, else of the second
         number, rule, one, two = (
             np.int64(cell["bundle"]), np.int64(cell["rule"]), np.int64(cell["one"]), np.int64(cell["two"]),

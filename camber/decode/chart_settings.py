@@ -12,5 +12,9 @@ class ChartSettings(Settings):
     """How wide the search is, and how far a rule may reach."""
 
     pop_limit: int = setting(200, "hypotheses taken from the queue for every span", low=1)
+    #: lists lose their tails by it, so that it is for the single best translation only
+    beam: float = setting(
+        12.0, "single best: drop what is worse than the best of its span by so many nats of LM (0: nothing)", low=0
+    )
     span_limit: int = setting(10, "longest span of source words that a rule covers (0: any)", low=0)
     window: int = setting(150, "longer sentences are decoded in windows of this many words", low=10)

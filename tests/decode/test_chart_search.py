@@ -93,7 +93,7 @@ def make(case, pop_limit=EVERYTHING, window=150):
         OneGrammar(grammar_of(rules)),
         [ngram_model_of(found) for found in ngrams],
         weights,
-        ChartSettings(pop_limit=pop_limit, span_limit=case["limit"], window=window),
+        ChartSettings(pop_limit=pop_limit, beam=0.0, span_limit=case["limit"], window=window),
     )
     expected = naive.search(rules, sentence, NAMES, ngrams, weights, case["limit"])
     return decoder, expected, sentence
@@ -171,7 +171,9 @@ def test_states_that_stop_early_keep_scores_true(seed, order):
     model = NgramModel.from_trie(trie)
     rules = random_rules(rng, 8)
     weights = random_weights(rng, NATIVE.names(NAMES, 1))
-    decoder = ChartDecoder(OneGrammar(grammar_of(rules)), [model], weights, ChartSettings(pop_limit=EVERYTHING))
+    decoder = ChartDecoder(
+        OneGrammar(grammar_of(rules)), [model], weights, ChartSettings(pop_limit=EVERYTHING, beam=0.0)
+    )
     assert decoder._language.reach.max() < 127
     sentence = [str(word) for word in rng.choice(SOURCE, 4)]
     every = [
