@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from camber.decode.phrase import Derivation, PhraseDecoder
+from camber.decode.derivation import Decoder, Derivation
 from camber.nbest.nbest import NBest
 
 
-def to_nbest(decoder: PhraseDecoder, decoded: Sequence[Sequence[Derivation]]) -> NBest:
+def to_nbest(decoder: Decoder, decoded: Sequence[Sequence[Derivation]]) -> NBest:
     """Put the derivations of many sentences into one n-best list that keeps their parts and word alignments."""
     flat = [item for found in decoded for item in found]
     sentence_offsets = np.zeros(len(decoded) + 1, np.int64)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.corpus import Sentences, Vocabulary
 from camber.decode.batch import Found, Workspace, decode_batch, lookup_batch, summarise
+from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.features import LM, feature_names
 from camber.decode.options import LanguageModels, Options, build_options
 from camber.decode.settings import DecodeSettings
@@ -28,39 +29,6 @@ I8 = npt.NDArray[np.int64]
 BATCH = 125
 #: derivations looked at for every distinct text that is wanted
 DISTINCT_FACTOR = 100
-
-
-@dataclass(frozen=True)
-class Derivation:
-    """One hypothesis: its words, its score, and its parts in target order."""
-
-    words: list[str]
-    score: float
-    features: F8  # [parts, features], unweighted, in context
-    rules: I8  # [parts]; -1: a word passed through
-    spans: I8  # [parts, 2] source words begin .. end (exclusive)
-    target_spans: I8  # [parts, 2]
-
-
-@dataclass(frozen=True)
-class HypothesisColumns:
-    """Hypotheses of many sentences: how many each has, their features and their words."""
-
-    counts: I8  # [sentences]
-    features: F8  # [hypotheses, features], unweighted sums over the parts
-    words: Sentences  # [hypotheses]
-
-    @classmethod
-    def join(cls, pieces: Sequence[HypothesisColumns], vocabulary: Vocabulary, features: int) -> HypothesisColumns:
-        """Put the columns of batches behind each other."""
-        lengths = [piece.words.lengths for piece in pieces]
-        offsets = np.concatenate([[0], np.cumsum(np.concatenate([*lengths, np.zeros(0, np.int64)]))]).astype(np.int64)
-        ids = np.concatenate([*(piece.words.ids for piece in pieces), np.zeros(0, np.int32)])
-        return cls(
-            np.concatenate([*(piece.counts for piece in pieces), np.zeros(0, np.int64)]),
-            np.concatenate([*(piece.features for piece in pieces), np.zeros((0, features))]),
-            Sentences(ids.astype(np.int32), offsets, vocabulary),
-        )
 
 
 class PhraseDecoder:
@@ -99,6 +67,26 @@ class PhraseDecoder:
         #: what the last call of `decode` did: edges, language model scores of cells, pops
         self.work = np.zeros(3, np.int64)
 
+    @property
+    def source_vocabulary(self) -> Vocabulary:
+        """The source words that rules know."""
+        return self.store.source_vocabulary
+
+    @property
+    def target_vocabulary(self) -> Vocabulary:
+        """The target words that rules produce."""
+        return self.store.target_vocabulary
+
+    def reweighted(self, weights: Mapping[str, float]) -> PhraseDecoder:
+        """Return the same decoder with other weights."""
+        return PhraseDecoder(self.store, self.models, weights, self.settings)
+
+    def searching(self, changes: Mapping[str, Any]) -> PhraseDecoder:
+        """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""
+        settings = DecodeSettings.from_dict({**self.settings.to_dict(), **changes})
+        weights = dict(zip(self.names, self.weights.tolist(), strict=True))
+        return PhraseDecoder(self.store, self.models, weights, settings)
+
     def decode(
         self, sentences: Sequence[Sequence[str]], nbest: int = 1, distinct: bool = True, threads: int = 0
     ) -> Iterator[list[Derivation]]:
@@ -136,11 +124,7 @@ class PhraseDecoder:
 
     def _columns(self, batch: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int) -> HypothesisColumns:
         if max(map(len, batch), default=0) > self.settings.window:
-            decoded = self._decode_batch(batch, nbest, True)
-            flat = [item for found in decoded for item in found]
-            counts = np.array([len(found) for found in decoded], np.int64)
-            sums = np.array([item.features.sum(0) for item in flat])
-            return HypothesisColumns(counts, sums, Sentences.encode([item.words for item in flat], vocabulary))
+            return HypothesisColumns.of(self._decode_batch(batch, nbest, True), vocabulary, len(self.names))
         begin = np.tile(self.begin, (len(batch), 1))
         found, options, unknown = self._search(batch, nbest, True, begin, np.ones(len(batch), np.int64))
         count, parts = int(found.next[1]), int(found.next[2])

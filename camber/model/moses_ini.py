@@ -12,7 +12,7 @@ from camber.decode.settings import DecodeSettings
 from camber.errors import InputError
 from camber.lm.ngrams import NgramModel
 from camber.model.directory import check_place, write_model
-from camber.model.translator import Translator
+from camber.model.translator import Translator, save_phrase_model
 from camber.model.weights import Weights
 from camber.progress import log, stage
 from camber.rules.moses import read_moses
@@ -148,7 +148,7 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
         pop_limit=int(moses.values.get("cube-pruning-pop-limit", DecodeSettings().pop_limit)),
     )
     text = TextPipeline(TextSettings(tokenizer="none"))
-    translator = Translator(text, store, models, Weights(weights), settings)
+    translator = Translator.phrase(text, store, models, Weights(weights), settings)
     with write_model(model, "phrase") as draft:
-        translator.save(draft)
+        save_phrase_model(translator, draft)
     log.info("%s: %s rules, %d language models", model, f"{len(store):,}", len(models))

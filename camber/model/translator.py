@@ -12,8 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from camber.decode.derivation import Decoder, Derivation
 from camber.decode.features import feature_names
-from camber.decode.phrase import Derivation, PhraseDecoder
+from camber.decode.phrase import PhraseDecoder
 from camber.decode.settings import DecodeSettings
 from camber.errors import ModelError
 from camber.lm.ngrams import NgramModel
@@ -39,34 +40,49 @@ class Translator:
     """Rules, language models and weights, with the text pipeline around them."""
 
     def __init__(
-        self,
+        self, text: TextPipeline, decoder: Decoder, weights: Weights, directory: ModelDirectory | None = None
+    ) -> None:
+        """Put a text pipeline around a decoder; `weights` are the decoder's, with their signature."""
+        self.text, self.decoder, self.weights, self.directory = text, decoder, weights, directory
+
+    @classmethod
+    def phrase(
+        cls,
         text: TextPipeline,
         store: RuleStore,
         models: Sequence[NgramModel],
         weights: Weights,
         settings: DecodeSettings | None = None,
-        directory: ModelDirectory | None = None,
-    ) -> None:
-        self.text, self.weights, self.directory = text, weights, directory
-        self.decoder = PhraseDecoder(store, models, weights.values, settings)
+    ) -> Translator:
+        """Make a phrase-based translator."""
+        return cls(text, PhraseDecoder(store, models, weights.values, settings), weights)
 
     @property
-    def settings(self) -> DecodeSettings:
+    def phrase_decoder(self) -> PhraseDecoder:
+        """The decoder of a phrase model; an error if this is none."""
+        if not isinstance(self.decoder, PhraseDecoder):
+            raise ModelError("this is no phrase model")
+        return self.decoder
+
+    @property
+    def settings(self) -> Any:
         """How the search is done."""
         return self.decoder.settings
 
     def searching(self, changes: Mapping[str, Any]) -> Translator:
         """Return the same model with other settings of the search, such as ``{"pop_limit": 100}``."""
-        settings = DecodeSettings.from_dict({**self.settings.to_dict(), **changes})
-        decoder = self.decoder
-        return Translator(self.text, decoder.store, decoder.models, self.weights, settings, self.directory)
+        return Translator(self.text, self.decoder.searching(changes), self.weights, self.directory)
+
+    def reweighted(self, weights: Weights) -> Translator:
+        """Return the same model with other weights."""
+        return Translator(self.text, self.decoder.reweighted(weights.values), weights, self.directory)
 
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a raw line; a word that the model knows only in another case takes that case."""
         tokens = self.text.source_tokens(line)
         if self.text.settings.tokenizer == "none":
             return tokens
-        known = self.decoder.store.source_vocabulary.id
+        known = self.decoder.source_vocabulary.id
         for position, word in enumerate(tokens):
             if known(word) < 0:
                 forms = (word.lower(), word.lower().capitalize(), word.upper())
@@ -92,18 +108,20 @@ class Translator:
             for line, words, found in zip(group, tokens, decoded, strict=True):
                 yield [Translation(self.text.finish(item.words, line), words, item) for item in found]
 
-    def save(self, draft: Draft) -> None:
-        """Write everything into a model that is being made (:func:`camber.model.directory.write_model`)."""
-        for name in ("rules", "text"):
-            (draft.folder / name).mkdir()
-        self.text.save(draft.folder / "text")
-        self.decoder.store.save(draft.folder / "rules")
-        for number, model in enumerate(self.decoder.models, 1):
-            (draft.folder / f"lm{number}").mkdir()
-            model.save(draft.folder / f"lm{number}", "lm")
-        self.weights.write(draft.folder / "weights.tsv")
-        draft.settings["decode"] = self.settings.to_dict()
-        draft.sizes |= model_sizes(self.decoder.store, self.decoder.models)
+
+def save_phrase_model(translator: Translator, draft: Draft) -> None:
+    """Write a phrase model into a model that is being made (:func:`camber.model.directory.write_model`)."""
+    decoder = translator.phrase_decoder
+    for name in ("rules", "text"):
+        (draft.folder / name).mkdir()
+    translator.text.save(draft.folder / "text")
+    decoder.store.save(draft.folder / "rules")
+    for number, model in enumerate(decoder.models, 1):
+        (draft.folder / f"lm{number}").mkdir()
+        model.save(draft.folder / f"lm{number}", "lm")
+    translator.weights.write(draft.folder / "weights.tsv")
+    draft.settings["decode"] = decoder.settings.to_dict()
+    draft.sizes |= model_sizes(decoder.store, decoder.models)
 
 
 def model_sizes(store: RuleStore, models: Sequence[NgramModel]) -> dict[str, int]:
@@ -118,18 +136,14 @@ def model_sizes(store: RuleStore, models: Sequence[NgramModel]) -> dict[str, int
     }
 
 
-def load(path: str | Path, settings: DecodeSettings | None = None, verify: bool = False) -> Translator:
-    """Open a model directory; `settings` override how it searches, `verify` checks every byte first."""
+def load(path: str | Path, verify: bool = False) -> Translator:
+    """Open a model directory; `verify` checks every byte first."""
     directory = ModelDirectory.open(path, verify)
     if directory.kind != "phrase":
         raise ModelError(f"{path}: a {directory.kind} model, which this version cannot translate with")
     count = int(directory.sizes.get("language_models", 0))
     models = [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)]
-    return Translator(
-        TextPipeline.load(directory.path / "text"),
-        RuleStore.load(directory.path / "rules"),
-        models,
-        Weights.read(directory.file("weights.tsv"), feature_names(len(models))),
-        settings or DecodeSettings.from_dict(directory.settings.get("decode", {})),
-        directory,
-    )
+    weights = Weights.read(directory.file("weights.tsv"), feature_names(count))
+    settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
+    decoder = PhraseDecoder(RuleStore.load(directory.path / "rules"), models, weights.values, settings)
+    return Translator(TextPipeline.load(directory.path / "text"), decoder, weights, directory)

@@ -185,15 +185,19 @@ def _can_be_tuned_on(dev: Dev | None) -> bool:
 
 def _open(settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage) -> Translator:
     """Open what the stages made as a translator with untuned weights."""
-    models = [NgramModel.load(folder, "lm") for folder in sorted(language.folder.glob("lm*"))]
+    models = _load_language_models(language)
     weights = untuned_weights(len(models))
-    return Translator(
+    return Translator.phrase(
         TextPipeline.load(corpus.folder / "text"),
         RuleStore.load(rules.folder),
         models,
         Weights({name: weights[name] for name in feature_names(len(models))}, signature="untuned"),
         settings.decode,
     )
+
+
+def _load_language_models(language: Stage) -> list[NgramModel]:
+    return [NgramModel.load(folder, "lm") for folder in sorted(language.folder.glob("lm*"))]
 
 
 def _tune(
@@ -221,7 +225,6 @@ def _assemble(
     model: Path, settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage, tuning: Stage | None
 ) -> None:
     """Put the stages' outputs together into a model directory."""
-    translator = _open(settings, corpus, language, rules)
     with write_model(model, "phrase", settings.to_dict()) as draft:
         draft.take_folder(corpus.folder / "text", "text")
         draft.take_folder(language.folder)
@@ -229,8 +232,8 @@ def _assemble(
         if tuning:
             draft.take(tuning.folder / "weights.tsv", "weights.tsv")
         else:
-            translator.weights.write(draft.path("weights.tsv"))
-        draft.sizes |= model_sizes(translator.decoder.store, translator.decoder.models)
+            _open(settings, corpus, language, rules).weights.write(draft.path("weights.tsv"))
+        draft.sizes |= model_sizes(RuleStore.load(rules.folder), _load_language_models(language))
 
 
 def _report(translator: Translator, dev: Dev, threads: int) -> None:

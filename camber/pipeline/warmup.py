@@ -55,7 +55,7 @@ def _use_everything() -> None:
     language = NgramModel.from_trie(trie)
     language.score(bitext.target)
     weights = {**untuned_weights(1), "lm": 0.05, "word_penalty": 0.2}  # poor ones, so that tuning has work
-    translator = Translator(
+    translator = Translator.phrase(
         TextPipeline(TextSettings(tokenizer="none")),
         store,
         [language],

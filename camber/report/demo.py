@@ -101,7 +101,7 @@ def run_demo(
 
     with stage("report"):
         sentence_scores = _sentence_bleu(outputs, corpus.test.target)
-        segmentations = [Segmentation.of(item, translator.decoder.store) for item in found]
+        segmentations = [Segmentation.of(item, translator.phrase_decoder.store) for item in found]
 
         def shown(rows: Sequence[int]) -> list[Shown]:
             return [
@@ -197,7 +197,7 @@ def _text_facts(corpus: HotelCorpus, translator: Translator, trained: Bitext) ->
 
 def _model_facts(translator: Translator) -> list[tuple[str, str]]:
     """Say what the model is made of."""
-    store, models = translator.decoder.store, translator.decoder.models
+    store, models = translator.phrase_decoder.store, translator.phrase_decoder.models
     facts = [
         ("source phrases", f"{store.phrases:,}"),
         ("phrase pairs (rules)", f"{len(store):,}"),

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.corpus import Sentences
-from camber.decode.phrase import HypothesisColumns, PhraseDecoder
+from camber.decode.derivation import HypothesisColumns
 from camber.errors import CamberError, TuneError, UnmovedError
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, mix
@@ -112,7 +112,7 @@ class DevSet:
         self.source = [translator.source_tokens(line) for line in source]
         targets = [[text.target_tokens(line) for line in lines] for lines in references]
         by_sentence = [words for group in zip(*targets, strict=True) for words in group]
-        self.vocabulary = translator.decoder.store.target_vocabulary.extended(
+        self.vocabulary = translator.decoder.target_vocabulary.extended(
             word for words in (*self.source, *by_sentence) for word in words
         )
         self.references = Sentences.encode(by_sentence, self.vocabulary)
@@ -183,9 +183,7 @@ def _replica(
     weights, rounds = np.where(free, start, decoder.weights), []
     data: TuningData | None = None
     for number in range(1, settings.iterations + 1):
-        here = PhraseDecoder(
-            decoder.store, decoder.models, dict(zip(decoder.names, weights.tolist(), strict=True)), decoder.settings
-        )
+        here = decoder.reweighted(dict(zip(decoder.names, weights.tolist(), strict=True)))
         last = number == settings.iterations
         found = here.decode_columns(dev.source, dev.vocabulary, 1 if last and number > 1 else settings.nbest, threads)
         statistics = dev.statistics(found)

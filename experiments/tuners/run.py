@@ -19,7 +19,6 @@ import camber
 from camber.corpus.reading import read_lines
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
-from camber.model.weights import Weights
 from camber.pipeline.settings import TrainSettings
 from camber.progress import show
 from camber.tune.loop import TuneSettings, tune
@@ -99,7 +98,7 @@ def one_run(
         source, target = sets["dev"]
         weights = tune(model, source, [target], TuneSettings(tuner=tuner), 1 + 1000 * replica, threads).weights
     seconds = time.process_time() - start
-    tuned = Translator(model.text, model.decoder.store, model.decoder.models, Weights(weights.values), model.settings)
+    tuned = model.reweighted(weights)
     metric = BLEU(tokenize="none")
     scores = {
         name: float(metric.score(metric.statistics(tuned.translate(source, threads), [target]).sum(0)))

@@ -12,6 +12,7 @@ from camber.corpus.reading import read_lines
 from camber.decode.lists import to_nbest
 from camber.errors import InputError, ModelError, SettingsError
 from camber.model.directory import write_model
+from camber.model.translator import save_phrase_model
 from camber.nbest.nbest import NBest
 
 
@@ -49,7 +50,7 @@ def test_a_narrower_search_is_a_setting(hotel_model: Path) -> None:
 def test_a_model_saved_again_translates_the_same(hotel_files: Path, hotel_model: Path, tmp_path: Path) -> None:
     model = camber.load(hotel_model)
     with write_model(tmp_path / "copy", "phrase") as draft:
-        model.save(draft)
+        save_phrase_model(model, draft)
     lines = read_lines(hotel_files / "test.es")[:5]
     assert camber.load(tmp_path / "copy").translate(lines) == model.translate(lines)
 
@@ -57,7 +58,7 @@ def test_a_model_saved_again_translates_the_same(hotel_files: Path, hotel_model:
 def test_weights_edited_by_hand_are_checked(hotel_model: Path, tmp_path: Path) -> None:
     model = camber.load(hotel_model)
     with write_model(tmp_path / "copy", "phrase") as draft:
-        model.save(draft)
+        save_phrase_model(model, draft)
         weights = (draft.folder / "weights.tsv").read_text().replace("word_penalty", "wordpenalty")
         (draft.folder / "weights.tsv").write_text(weights)
     with pytest.raises(InputError, match="unknown weight wordpenalty"):
@@ -73,7 +74,7 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_a_word_known_only_in_another_case_is_translated_all_the_same(hotel_model: Path) -> None:
     model = camber.load(hotel_model)
-    words = set(model.decoder.store.source_vocabulary.words)
+    words = set(model.decoder.source_vocabulary.words)
     only = next(word for word in sorted(words) if word.istitle() and word.lower() not in words and len(word) > 4)
     assert model.source_tokens(f"x {only.lower()} y")[1] == only
     assert model.source_tokens("x zzzqqq y")[1] == "zzzqqq"

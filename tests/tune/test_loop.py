@@ -10,8 +10,7 @@ import pytest
 import camber
 from camber.corpus import Sentences, Vocabulary
 from camber.corpus.reading import read_lines
-from camber.decode.phrase import HypothesisColumns
-from camber.decode.settings import DecodeSettings
+from camber.decode.derivation import HypothesisColumns
 from camber.errors import CamberError, TuneError
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
@@ -26,7 +25,7 @@ def model(hotel_model: Path) -> Translator:
     """A model whose weights leave something to be gained: hardly any language model, and short output is preferred."""
     found = camber.load(hotel_model)
     poor = Weights({**found.weights.values, "lm": 0.05, "word_penalty": 0.2})
-    return Translator(found.text, found.decoder.store, found.decoder.models, poor, DecodeSettings(pop_limit=40))
+    return found.reweighted(poor).searching({"pop_limit": 40})
 
 
 @pytest.fixture(scope="module")
