@@ -145,12 +145,14 @@ class _Memory:
             slots=np.full(1 << 11, -1, i8),
             rows=np.empty((1 << 10, 4), i8),
             variants=np.empty((1 << 10, 2 + MOST_SYMBOLS), i8),
+            batch=np.zeros((256, 2), i8),
             chunks=np.zeros((4, 2), i8),
             gaps=np.zeros((8, 2), i8),
             boxes=np.zeros((4, 7), i8),
             target_side=np.zeros(MOST_TARGET, i8),
             place=np.zeros(MOST_TARGET, i8),
             bits=np.zeros(MOST_SYMBOLS, i8),
+            weights=np.zeros((MOST_SYMBOLS, 3)),
             extracted=np.zeros(4, i8),
         )
         self._make_rules(1 << 12)

@@ -85,12 +85,14 @@ class Scratch(NamedTuple):
     slots: Array  # int64[power of two]: rules of the pattern at hand, by hash; -1: free
     rows: Array  # int64[, 4]: of every rule of the pattern at hand the hash, the slot, the count, the first variant
     variants: Array  # int64[, 2 + MOST_SYMBOLS]: count, next, and the links of every source symbol as bits
+    batch: Array  # int64[, 2]: occurrences and their blocks
     chunks: Array  # int64[4, 2]: the contiguous parts of an occurrence: position, length
     gaps: Array  # int64[8, 2]: target spans of gaps
     boxes: Array  # int64[4, 7]: what `find_boxes` found
     target_side: Array  # int64[MOST_TARGET]: the target side of a rule
     place: Array  # int64[MOST_TARGET]: where a target word stands in it
     bits: Array  # int64[MOST_SYMBOLS]: links of every source symbol
+    weights: Array  # float64[MOST_SYMBOLS, 3]: lexical weights of every source symbol
     extracted: Array  # int64[4]: rules extracted from the pattern at hand, by extension
 
 
@@ -364,12 +366,24 @@ def _collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, 
     for k in range(4):
         extracted[k] = 0
     status = DONE
+    batch = scratch.batch
     for n in range(taken):
-        at = n if total <= samples else (2 * n * total + samples - 1) // (2 * samples)
-        occurrence = np.int64(corpus.suffixes[low + at]) if parts == 1 else scratch.arena[first + at]
-        begin = occurrence & 0xFFFFFFFF
-        block = np.int64(corpus.block_of[begin])
+        if n % len(batch) == 0:
+            # Occurrences are all over the memory. Reading a bit of many blocks in a short loop lets the processor wait
+            # for all of them at once, and not for one after the other below.
+            touched = 0
+            for k in range(n, min(taken, n + len(batch))):
+                at = k if total <= samples else (2 * k * total + samples - 1) // (2 * samples)
+                occurrence = np.int64(corpus.suffixes[low + at]) if parts == 1 else scratch.arena[first + at]
+                batch[k - n, 0] = occurrence
+                batch[k - n, 1] = corpus.block_of[occurrence & 0xFFFFFFFF]
+            for k in range(min(taken - n, len(batch))):
+                block = batch[k, 1]
+                touched += corpus.blocks[block] ^ corpus.blocks[min(block + 32, len(corpus.blocks) - 1)]
+            sizes[3] = touched  # a result that is used nowhere would not be computed
+        occurrence, block = batch[n % len(batch), 0], batch[n % len(batch), 1]
         sentence = np.int64(corpus.blocks[block])
+        begin = occurrence & 0xFFFFFFFF
         chunks[0, 0] = begin - sentence
         if parts > 1:
             chunks[1, 0] = chunks[0, 0] + ((occurrence >> 32) & 0xFF)
@@ -555,7 +569,12 @@ def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
     # lexical weights: the best source word for every target word and the other way round, NULL included; and the
     # mean over linked words (Koehn et al. 2003)
     best_t, best_s, mean_t, mean_s = 1.0, 1.0, 1.0, 1.0
-    words = 0
+    weights, words = scratch.weights, 0  # per source symbol: the best, the sum and the number of its counterparts
+    for s in range(end - start):
+        source = rules.source[start + s]
+        weights[s, 0] = lexicon.source_null[source] if source >= 0 else 1.0
+        weights[s, 1] = 0.0
+        weights[s, 2] = 0.0
     for t in range(target_end - target_start):
         target = rules.target[target_start + t]
         if target < 0:
@@ -564,29 +583,24 @@ def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
         most, total, linked = lexicon.target_null[target], 0.0, 0
         for s in range(end - start):
             source = rules.source[start + s]
-            if source >= 0:
-                p = _lexical(lexicon, source, target)[0]
-                most = max(most, p)
-                if variants[best, 2 + s] >> t & 1:
-                    total += p
-                    linked += 1
+            if source < 0:
+                continue
+            t_given_s, s_given_t = _lexical(lexicon, source, target)
+            most = max(most, t_given_s)
+            weights[s, 0] = max(weights[s, 0], s_given_t)
+            if variants[best, 2 + s] >> t & 1:
+                total += t_given_s
+                linked += 1
+                weights[s, 1] += s_given_t
+                weights[s, 2] += 1.0
         best_t *= most
         mean_t *= total / linked if linked > 0 else lexicon.target_null[target]
     for s in range(end - start):
-        source = rules.source[start + s]
-        if source < 0:
-            continue
-        most, total, linked = lexicon.source_null[source], 0.0, 0
-        for t in range(target_end - target_start):
-            target = rules.target[target_start + t]
-            if target >= 0:
-                p = _lexical(lexicon, source, target)[1]
-                most = max(most, p)
-                if variants[best, 2 + s] >> t & 1:
-                    total += p
-                    linked += 1
-        best_s *= most
-        mean_s *= total / linked if linked > 0 else lexicon.source_null[source]
+        if rules.source[start + s] >= 0:
+            best_s *= weights[s, 0]
+            mean_s *= (
+                weights[s, 1] / weights[s, 2] if weights[s, 2] > 0 else lexicon.source_null[rules.source[start + s]]
+            )
     raw = rules.raw[rule]
     raw[0] = rows[row, 2] / taken
     raw[1] = best_t
