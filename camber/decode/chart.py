@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from camber.corpus import Vocabulary
+from camber.corpus import Sentences, Vocabulary
 from camber.decode import chart_kbest, chart_search
 from camber.decode.chart_features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
 from camber.decode.chart_grammar import lay_out, prepare
@@ -18,14 +19,15 @@ from camber.decode.chart_kbest import Found, ListRoom, k_best, read_parts
 from camber.decode.chart_lm import chart_models
 from camber.decode.chart_search import search
 from camber.decode.chart_settings import ChartSettings
+from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.hypergraph import Forest, Room
-from camber.decode.phrase import Derivation
 from camber.decode.windows import cut_points
 from camber.engine import in_order
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, step
 from camber.progress import Counter, log
 from camber.rules.grammar import Grammar, GrammarSource
+from camber.rules.ragged import offsets_from
 
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]
@@ -162,9 +164,31 @@ class ChartDecoder:
         self._beam = self.settings.beam * nat if self.settings.beam * nat > 0 else np.inf
         #: the target vocabulary mapped last and its words in every language model
         self._mapped: tuple[Vocabulary, I8] | None = None
+        #: two vocabularies, and the ids of the first one's words in the second
+        self._renumbered: tuple[Vocabulary, Vocabulary, I8] | None = None
         self._takes_number = "number" in inspect.signature(grammars.grammar).parameters
         #: what the last call of `decode` did: dotted rules, bundles, language model scores of cells, pops
         self.work = np.zeros(4, np.int64)
+
+    @property
+    def source_vocabulary(self) -> Vocabulary:
+        """The source words that rules know."""
+        return self.grammars.grammar(()).source_words
+
+    @property
+    def target_vocabulary(self) -> Vocabulary:
+        """The target words that rules produce."""
+        return self.grammars.grammar(()).target_words
+
+    def reweighted(self, weights: Mapping[str, float]) -> ChartDecoder:
+        """Return the same decoder with other weights."""
+        return ChartDecoder(self.grammars, self.models, weights, self.settings, self.features)
+
+    def searching(self, changes: Mapping[str, Any]) -> ChartDecoder:
+        """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""
+        settings = ChartSettings.from_dict({**self.settings.to_dict(), **changes})
+        weights = dict(zip(self.names, self.weights.tolist(), strict=True))
+        return ChartDecoder(self.grammars, self.models, weights, settings, self.features)
 
     def decode(
         self,
@@ -193,6 +217,53 @@ class ChartDecoder:
             counter.add(len(found))
             yield from found
 
+    def decode_columns(
+        self, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int, threads: int = 0, first: int = 0
+    ) -> HypothesisColumns:
+        """Decode into columns of distinct hypotheses, without an object for each: what tuning needs, and quicker.
+
+        `vocabulary` has every target word of the grammars and every word of `sentences`.
+        """
+        self.work[:] = 0
+        numbered = list(enumerate(sentences, first))
+        batches = [numbered[i : i + BATCH] for i in range(0, len(numbered), BATCH)]
+        return HypothesisColumns.join(
+            list(in_order(lambda batch: self._columns(batch, vocabulary, nbest), batches, threads)),
+            vocabulary,
+            len(self.names),
+        )
+
+    def _columns(self, batch: list[tuple[int, Sequence[str]]], vocabulary: Vocabulary, nbest: int) -> HypothesisColumns:
+        workspace = self._workspace(batch, nbest)
+        counts, sums, ids, lengths = [], [], [], []
+        for number, words in batch:
+            if 0 < len(words) <= self.settings.window:
+                grammar = self._grammar(words, number)
+                found, count = self._search(words, grammar, True, self._begin, True, workspace)
+                parts, last = found.part_first[: count + 1], int(found.word_first[count])
+                sums.append(np.add.reduceat(found.features[: parts[-1]], parts[:-1], axis=0))
+                spelled = np.concatenate([self._numbers(grammar.target_words, vocabulary), vocabulary.encode(words)])
+                ids.append(spelled[found.words[:last]])
+                lengths.append(np.diff(found.word_first[: count + 1]))
+            else:
+                decoded = self._decode_one(number, words, True, workspace)
+                count = len(decoded)
+                sums.append(np.array([item.features.sum(0) for item in decoded]))
+                ids.append(vocabulary.encode([word for item in decoded for word in item.words]))
+                lengths.append(np.array([len(item.words) for item in decoded], np.int64))
+            counts.append(count)
+        self.work += workspace.work + workspace.room.work
+        offsets = offsets_from(np.concatenate(lengths))
+        text = Sentences(np.concatenate(ids).astype(np.int32), offsets, vocabulary)
+        return HypothesisColumns(np.array(counts, np.int64), np.concatenate(sums), text)
+
+    def _numbers(self, words: Vocabulary, vocabulary: Vocabulary) -> I8:
+        """Return the ids that words of one vocabulary have in another, int64[words]."""
+        known = self._renumbered
+        if known is None or known[0] is not words or known[1] is not vocabulary:
+            self._renumbered = known = (words, vocabulary, vocabulary.encode(words.words))
+        return known[2]
+
     def word_alignment(self, derivation: Derivation) -> list[tuple[int, int]]:
         """Return the (source, target) links of a derivation."""
         return derivation.word_alignment() if isinstance(derivation, ChartDerivation) else []
@@ -202,8 +273,14 @@ class ChartDecoder:
     def _decode_batch(
         self, batch: list[tuple[int, Sequence[str]]], nbest: int, distinct: bool
     ) -> list[list[ChartDerivation]]:
+        workspace = self._workspace(batch, nbest)
+        results = [self._decode_one(number, words, distinct, workspace) for number, words in batch]
+        self.work += workspace.work + workspace.room.work
+        return results
+
+    def _workspace(self, batch: list[tuple[int, Sequence[str]]], nbest: int) -> Workspace:
         longest = min(max(len(words) for _, words in batch), self.settings.window)
-        workspace = Workspace(
+        return Workspace(
             longest,
             len(self.models),
             int(self._language.longest.max(initial=0)),
@@ -211,9 +288,6 @@ class ChartDecoder:
             nbest,
             len(self.names),
         )
-        results = [self._decode_one(number, words, distinct, workspace) for number, words in batch]
-        self.work += workspace.work + workspace.room.work
-        return results
 
     def _decode_one(
         self, number: int, words: Sequence[str], distinct: bool, workspace: Workspace
@@ -299,6 +373,21 @@ class ChartDecoder:
         workspace: Workspace,
     ) -> list[ChartDerivation]:
         """Decode what fits into a window."""
+        return _derivations(*self._search(words, grammar, distinct, begin, final, workspace), grammar, words)
+
+    def _search(
+        self,
+        words: Sequence[str],
+        grammar: Grammar,
+        distinct: bool,
+        begin: I8,
+        final: bool,
+        workspace: Workspace,
+    ) -> tuple[Found, int]:
+        """Call the kernels, with larger work arrays if they ask for them; return the columns, and how many are filled.
+
+        The columns are the caller's, the other arrays are used again.
+        """
         settings, nbest = self.settings, workspace.nbest
         rules = lay_out(grammar, words, len(self.models))
         distinct_words = Vocabulary(list(dict.fromkeys(words)))
@@ -337,7 +426,7 @@ class ChartDecoder:
             if code < 0:
                 workspace.grow(code)
                 count = -1
-        return _derivations(found, count, grammar, words)
+        return found, count
 
 
 def _derivations(found: Found, count: int, grammar: Grammar, sentence: Sequence[str]) -> list[ChartDerivation]:

@@ -229,6 +229,23 @@ def test_threads_and_batches_change_nothing():
     assert lists[0][0][0].words == []
 
 
+def test_columns_say_what_the_derivations_say():
+    decoder, sentence = toy(20, window=12)
+    sentences = [sentence[:n] for n in (0, 5, 11, 20)]
+    vocabulary = decoder.target_vocabulary.extended(sentence)
+    columns = decoder.decode_columns(sentences, vocabulary, nbest=8, threads=1)
+    decoded = list(decoder.decode(sentences, nbest=8, threads=1))
+    flat = list(itertools.chain(*decoded))
+    assert columns.counts.tolist() == [len(found) for found in decoded]
+    np.testing.assert_allclose(columns.features, [d.features.sum(0) for d in flat], atol=1e-9)
+    offsets = columns.words.offsets.tolist()
+    texts = [vocabulary.decode(columns.words.ids[a:b].tolist()) for a, b in itertools.pairwise(offsets)]
+    assert texts == [d.words for d in flat]
+    other = decoder.reweighted(dict.fromkeys(decoder.names, -0.25))
+    assert other.weights.tolist() == [-0.25] * len(decoder.names)
+    assert other.searching({"pop_limit": 7}).settings.pop_limit == 7
+
+
 def test_derivations_become_a_list_with_parts_and_alignments():
     decoder, sentence = toy(8)
     decoded = list(decoder.decode([sentence, []], nbest=4, threads=1))
