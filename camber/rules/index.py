@@ -7,6 +7,7 @@ and new pairs are added by merging their sorted suffixes with those that are the
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -105,11 +106,22 @@ class CorpusIndex:
         arrays = {id(array): array.nbytes for array in (*stored, self.alignment.links, *self.columns)}
         return sum(arrays.values())
 
-    def count(self, phrase: list[str] | tuple[str, ...]) -> int:
+    def count(self, phrase: Sequence[str]) -> int:
         """Return how often a source phrase occurs."""
         ids = self.source.vocabulary.encode(phrase)
         low, high = find_phrase(self.columns.words, self.columns.ends, self.columns.suffixes, ids)
         return high - low
+
+    def repeats(self, sentence: Sequence[str]) -> list[int]:
+        """Return the pairs whose source side is exactly this sentence, in the order of the corpus."""
+        if not sentence:
+            return []
+        columns = self.columns
+        low, high = find_phrase(columns.words, columns.ends, columns.suffixes, self.source.vocabulary.encode(sentence))
+        starts = np.sort(columns.suffixes[low:high]).astype(np.int64)
+        pairs = np.searchsorted(self.source.offsets, starts, side="right") - 1
+        whole = (self.source.offsets[pairs] == starts) & (self.source.lengths[pairs] == len(sentence))
+        return [int(pair) for pair in pairs[whole]]
 
     @cached_property
     def columns(self) -> Columns:
@@ -197,6 +209,7 @@ class CorpusIndex:
         tokens = len(self.source.ids)
         fits = (
             len(self.source) == len(self.target) == len(self.alignment)
+            and all(_rising(offsets) for offsets in (self.source.offsets, self.target.offsets, self.alignment.offsets))
             and self.source.offsets[-1] == tokens == len(self.suffixes)
             and self.target.offsets[-1] == len(self.target.ids)
             and self.alignment.offsets[-1] == len(self.alignment.links)
@@ -221,6 +234,10 @@ def _check(bitext: Bitext, alignment: Alignment) -> None:
 
 def _within(values: npt.NDArray[np.integer], size: int) -> bool:
     return len(values) == 0 or bool(values.min() >= 0 and values.max() < size)
+
+
+def _rising(offsets: Int64s) -> bool:
+    return len(offsets) > 0 and offsets[0] == 0 and bool((np.diff(offsets) >= 0).all())
 
 
 def _join(old: Sentences, new: Sentences) -> Sentences:

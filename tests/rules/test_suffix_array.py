@@ -110,11 +110,24 @@ def test_a_new_pair_is_used_at_once():
     assert index.count(["new", "b"]) == 1
 
 
+@settings(max_examples=60, deadline=None)
+@given(corpora(), st.lists(st.sampled_from("abcde"), max_size=3))
+def test_repeats_are_the_pairs_with_this_very_source(pairs, sentence):
+    index = CorpusIndex.build(*encode(pairs))
+    for wanted in (sentence, *(source for source, _, _ in pairs)):
+        same = [number for number, (source, _, _) in enumerate(pairs) if source == wanted and source]
+        assert index.repeats(wanted) == same
+
+
 def test_a_damaged_index_is_refused(tmp_path):
     with pytest.raises(ModelError, match="not an indexed corpus"):
         CorpusIndex.load(tmp_path)
     small().save(tmp_path)
     np.save(tmp_path / "suffixes.npy", np.array([0, 1, 9], np.int32))
+    with pytest.raises(ModelError, match="contradict each other"):
+        CorpusIndex.load(tmp_path)
+    small().save(tmp_path)
+    np.save(tmp_path / "source_offsets.npy", np.array([0, 5, 3], np.int64))
     with pytest.raises(ModelError, match="contradict each other"):
         CorpusIndex.load(tmp_path)
     (tmp_path / "index.json").write_text('{"format": 99}')
