@@ -14,13 +14,13 @@ import numpy.typing as npt
 from camber.corpus import Sentences, Vocabulary
 from camber.decode import chart_kbest, chart_search
 from camber.decode.chart_features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
-from camber.decode.chart_grammar import lay_out, prepare
-from camber.decode.chart_kbest import Found, ListRoom, k_best, read_parts
+from camber.decode.chart_grammar import Rules, lay_out, prepare
+from camber.decode.chart_kbest import Found, ListRoom, k_best, read_edges, read_parts
 from camber.decode.chart_lm import chart_models
 from camber.decode.chart_search import search
 from camber.decode.chart_settings import ChartSettings
 from camber.decode.derivation import Derivation, HypothesisColumns
-from camber.decode.hypergraph import Forest, Room
+from camber.decode.hypergraph import Forest, Hypergraph, Room
 from camber.decode.windows import cut_points
 from camber.engine import in_order
 from camber.errors import CamberError
@@ -257,6 +257,30 @@ class ChartDecoder:
         text = Sentences(np.concatenate(ids).astype(np.int32), offsets, vocabulary)
         return HypothesisColumns(np.array(counts, np.int64), np.concatenate(sums), text)
 
+    def hypergraph(self, sentence: Sequence[str], number: int = 0) -> Hypergraph:
+        """Return everything that the search of one sentence (not longer than a window) keeps, without the beam."""
+        if not 0 < len(sentence) <= self.settings.window:
+            raise CamberError(f"a sentence of {len(sentence)} words; expected 1 to {self.settings.window} for a forest")
+        grammar = self._grammar(sentence, number)
+        workspace = self._workspace([(number, sentence)], 2)
+        top, rules, ends = self._fill_forest(sentence, grammar, self._begin, True, workspace)
+        forest = workspace.forest
+        vertices, edges = forest.vertices[: forest.size[0]], forest.edges[: forest.size[1]]
+        part_rules, features = np.empty(len(edges), np.int64), np.empty((len(edges), len(self.names)))
+        read_edges(
+            top, rules, self._language, self._begin, ends, self.features.unit, forest, workspace.list_room, part_rules,
+            features,
+        )  # fmt: skip
+        return Hypergraph(
+            self.names,
+            np.stack([vertices["begin"], vertices["end"]], axis=1),
+            edges["vertex"].copy(),
+            np.stack([edges["one"], edges["two"]], axis=1),
+            part_rules,
+            features,
+            int(top),
+        )
+
     def _numbers(self, words: Vocabulary, vocabulary: Vocabulary) -> I8:
         """Return the ids that words of one vocabulary have in another, int64[words]."""
         known = self._renumbered
@@ -388,29 +412,8 @@ class ChartDecoder:
 
         The columns are the caller's, the other arrays are used again.
         """
-        settings, nbest = self.settings, workspace.nbest
-        rules = lay_out(grammar, words, len(self.models))
-        distinct_words = Vocabulary(list(dict.fromkeys(words)))
-        places = distinct_words.encode(words)
-        own = np.zeros((len(self.models), len(words)), np.int64)
-        for k, model in enumerate(self.models):
-            own[k] = model.word_ids(distinct_words)[places]
-        targets = len(grammar.target_words)
-        width = max(1, len(grammar.source_words))
-        prepare(
-            rules, len(words), width, targets, self._lm_words(grammar.target_words), own, self._language, self._weights
-        )
-        ids = grammar.source_words.encode(words)
-        ends = np.full(len(self.models), END if final else -1, np.int64)
-        beam = self._beam if nbest == 1 else np.inf
-        top = -1
-        while top < 0:
-            top = search(
-                ids, width, settings.span_limit, settings.pop_limit, beam, rules, self._language, begin, ends,
-                self._weights, workspace.forest, workspace.room,
-            )  # fmt: skip
-            if top < 0:
-                workspace.grow(top)
+        nbest, targets = workspace.nbest, len(grammar.target_words)
+        top, rules, ends = self._fill_forest(words, grammar, begin, final, workspace)
         count = -1
         while count < 0:
             found = workspace.found()
@@ -427,6 +430,35 @@ class ChartDecoder:
                 workspace.grow(code)
                 count = -1
         return found, count
+
+    def _fill_forest(
+        self, words: Sequence[str], grammar: Grammar, begin: I8, final: bool, workspace: Workspace
+    ) -> tuple[int, Rules, I8]:
+        """Search, with larger work arrays if the kernel asks for them; return the top vertex, the rules, the ends."""
+        settings = self.settings
+        rules = lay_out(grammar, words, len(self.models))
+        distinct_words = Vocabulary(list(dict.fromkeys(words)))
+        places = distinct_words.encode(words)
+        own = np.zeros((len(self.models), len(words)), np.int64)
+        for k, model in enumerate(self.models):
+            own[k] = model.word_ids(distinct_words)[places]
+        targets = len(grammar.target_words)
+        width = max(1, len(grammar.source_words))
+        prepare(
+            rules, len(words), width, targets, self._lm_words(grammar.target_words), own, self._language, self._weights
+        )
+        ids = grammar.source_words.encode(words)
+        ends = np.full(len(self.models), END if final else -1, np.int64)
+        beam = self._beam if workspace.nbest == 1 else np.inf
+        top = -1
+        while top < 0:
+            top = search(
+                ids, width, settings.span_limit, settings.pop_limit, beam, rules, self._language, begin, ends,
+                self._weights, workspace.forest, workspace.room,
+            )  # fmt: skip
+            if top < 0:
+                workspace.grow(top)
+        return top, rules, ends
 
 
 def _derivations(found: Found, count: int, grammar: Grammar, sentence: Sequence[str]) -> list[ChartDerivation]:

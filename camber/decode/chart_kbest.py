@@ -403,10 +403,7 @@ def read_parts(top, count, rules, models, begin_states, end_words, width, unit, 
             found.target_span[part, 1] = word - first_word
             found.tails[part, 0] = frame["one"]
             found.tails[part, 1] = frame["two"]
-            if r >= 0:
-                found.rule[part] = r if r < len(rules.features) else PASSED
-            else:
-                found.rule[part] = GLUED if r == GLUE else STARTED
+            found.rule[part] = _part_rule(r, rules)
             complete = edge["vertex"] == top
             _edge_features(
                 np.int64(derivation["edge"]), complete, rules, models, begin_states, end_words, unit, forest, room,
@@ -419,6 +416,25 @@ def read_parts(top, count, rules, models, begin_states, end_words, width, unit, 
         found.word_first[n + 1] = word
         d = np.int64(room.derivations[d]["next"])
     return 0
+
+
+@kernel
+def _part_rule(r, rules):
+    """Return the rule of an edge as parts know it."""
+    if r >= 0:
+        return r if r < len(rules.features) else np.int64(PASSED)
+    return np.int64(GLUED) if r == GLUE else np.int64(STARTED)
+
+
+@kernel
+def read_edges(top, rules, models, begin_states, end_words, unit, forest, room, part_rules, features):
+    """Write the rule and the features of every edge: int64[edges], float64[edges, features]."""
+    for e in range(forest.size[1]):
+        part_rules[e] = _part_rule(np.int64(forest.edges[e]["rule"]), rules)
+        complete = forest.edges[e]["vertex"] == top
+        _edge_features(
+            np.int64(e), complete, rules, models, begin_states, end_words, unit, forest, room, features, e
+        )  # fmt: skip
 
 
 @kernel

@@ -7,9 +7,11 @@ every vertex on the way down from the top is a derivation, and its score is the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from camber.kernel.table import capacity_for
 
@@ -56,6 +58,31 @@ class Forest(NamedTuple):
             np.empty(edges, EDGE),
             np.zeros(2, np.int64),
         )
+
+
+@dataclass(frozen=True)
+class Hypergraph:
+    """All that the search of a sentence kept, for those who sum or maximise over it themselves.
+
+    Vertices are numbered so that tails come before heads; edges into a vertex may be anywhere.
+    """
+
+    names: tuple[str, ...]  # of the features
+    spans: npt.NDArray[np.int64]  # [vertices, 2] source words
+    heads: npt.NDArray[np.int64]  # [edges] vertices
+    tails: npt.NDArray[np.int64]  # [edges, 2] vertices, -1: none
+    rules: npt.NDArray[np.int64]  # [edges]; as in ChartDerivation
+    features: npt.NDArray[np.float64]  # [edges, features], unweighted, in context
+    top: int  # the vertex of the whole sentence
+
+    def inside(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the score of the best derivation of every vertex, float64[vertices]."""
+        best = np.full(len(self.spans), -np.inf)
+        scores = self.features @ weights
+        for edge in np.argsort(self.heads, kind="stable").tolist():
+            total = scores[edge] + sum(best[tail] for tail in self.tails[edge].tolist() if tail >= 0)
+            best[self.heads[edge]] = max(best[self.heads[edge]], total)
+        return best
 
 
 ITEM = np.dtype([("node", np.int64), ("one", np.int64), ("two", np.int64)])

@@ -190,6 +190,18 @@ def test_states_that_stop_early_keep_scores_true(seed, order):
     assert len(ours) == min(30, len(scores))
 
 
+@settings(max_examples=40, deadline=None)
+@given(cases)
+def test_the_hypergraph_holds_every_derivation(case):
+    decoder, expected, sentence = make(case)
+    graph = decoder.hypergraph(sentence)
+    assert graph.inside(decoder.weights)[graph.top] == pytest.approx(expected[0][0], abs=1e-8)
+    ways = np.zeros(len(graph.spans))
+    for edge in np.argsort(graph.heads, kind="stable"):
+        ways[graph.heads[edge]] += np.prod([ways[tail] for tail in graph.tails[edge] if tail >= 0])
+    assert ways[graph.top] == len(expected)
+
+
 def toy(length=30, window=150, seed=3, pop_limit=30, order=3):
     """Return a decoder and a longer sentence."""
     rng = np.random.default_rng(seed)
