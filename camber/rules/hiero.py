@@ -22,8 +22,7 @@ from camber.errors import CamberError
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, mix
 from camber.rules.grammar import Grammar
-from camber.rules.hiero_features import DEFAULT_NAMES, RawGrammar, check_names
-from camber.rules.hiero_matching import (
+from camber.rules.hiero_counting import (
     ARENA,
     DONE,
     LEXICON,
@@ -31,15 +30,15 @@ from camber.rules.hiero_matching import (
     MOST_SYMBOLS,
     MOST_TARGET,
     PAIRS,
-    PATTERN,
     RAW_NAMES,
     RULES,
     VARIANTS,
     Lexicon,
     Rules,
     Scratch,
-    match_sentence,
 )
+from camber.rules.hiero_features import DEFAULT_NAMES, RawGrammar, check_names
+from camber.rules.hiero_matching import PATTERN, match_sentence
 from camber.rules.index import CorpusIndex
 from camber.settings import Settings, setting
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError
 from camber.rules.grammar import Grammar
-from camber.rules.hiero_matching import RAW_NAMES
+from camber.rules.hiero_counting import RAW_NAMES
 
 #: What extraction gives to a linear model unless it is asked for others.
 DEFAULT_NAMES = (
