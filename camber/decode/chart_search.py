@@ -19,7 +19,7 @@ from camber.kernel import kernel
 from camber.kernel.heap import pop, push
 from camber.kernel.table import mix
 
-GRAMMAR = 0
+GRAMMAR = np.int64(0)
 #: codes for a work array that is too small
 EDGES_FULL, ITEMS_FULL, BUNDLES_FULL, CELLS_FULL = -1, -2, -3, -4
 
