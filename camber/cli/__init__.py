@@ -11,7 +11,7 @@ import click
 #: verb → one-line help (the module camber.cli.<verb> holds `command`)
 VERBS = {
     "align": "Word-align two parallel files.",
-    "convert": "Bring a Moses model along.",
+    "convert": "Bring a Moses or cdec model along.",
     "demo": "Train, translate and report on the built-in corpus.",
     "extract": "Write Moses-format phrase and reordering tables.",
     "info": "Say what a model is made of.",

@@ -21,3 +21,16 @@ def moses(ini: Path, model: Path) -> None:
     from camber.model.moses_ini import convert_moses
 
     convert_moses(ini, model)
+
+
+@command.command(
+    "cdec", help="A hierarchical cdec model: cdec.ini with per-sentence grammars, weights and an ARPA model."
+)
+@click.argument("ini", type=FILE)
+@click.argument("model", type=FILE)
+@click.option("--grammars", type=FILE, help="Folder of the grammars (default: beside the ini).")
+@click.option("--weights", type=FILE, help="Weights (default: those beside the ini).")
+def cdec(ini: Path, model: Path, grammars: Path | None, weights: Path | None) -> None:
+    from camber.model.cdec_ini import convert_cdec
+
+    convert_cdec(ini, model, grammars, weights)

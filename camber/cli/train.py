@@ -11,7 +11,7 @@ from camber.cli.options import FILE, given, seed_option, settings_options, threa
 from camber.pipeline.settings import STAGES, TrainSettings, read_config
 
 #: stages whose flags carry the stage's name, because a field's name alone would say too little
-_PREFIXES = {"align": "align", "lm": "lm"}
+_PREFIXES = {"align": "align", "lm": "lm", "hiero": "hiero", "chart": "chart"}
 
 
 def _stage_options(command: Any) -> Any:
@@ -24,6 +24,13 @@ def _stage_options(command: Any) -> Any:
 @click.option("--source", required=True, type=FILE, help="Source side, one sentence per line (may be .gz).")
 @click.option("--target", required=True, type=FILE, help="Target side.")
 @click.option("--model", required=True, type=FILE, help="Directory of the new model.")
+@click.option(
+    "--method",
+    type=click.Choice(["phrase", "hiero"]),
+    default="phrase",
+    show_default=True,
+    help="Phrases, or hierarchical rules extracted for every sentence.",
+)
 @click.option("--dev-source", type=FILE, help="Source of a development set.")
 @click.option("--dev-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
 @click.option("--held-out", type=click.IntRange(0), default=None, help="Pairs to hold out when no dev set is given.")

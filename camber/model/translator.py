@@ -6,7 +6,7 @@ model.translate(["Guten Morgen."])
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -139,11 +139,35 @@ def model_sizes(store: RuleStore, models: Sequence[NgramModel]) -> dict[str, int
 def load(path: str | Path, verify: bool = False) -> Translator:
     """Open a model directory; `verify` checks every byte first."""
     directory = ModelDirectory.open(path, verify)
-    if directory.kind != "phrase":
+    if directory.kind not in _OPENERS:
         raise ModelError(f"{path}: a {directory.kind} model, which this version cannot translate with")
     count = int(directory.sizes.get("language_models", 0))
     models = [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)]
-    weights = Weights.read(directory.file("weights.tsv"), feature_names(count))
-    settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
-    decoder = PhraseDecoder(RuleStore.load(directory.path / "rules"), models, weights.values, settings)
+    decoder, weights = _OPENERS[directory.kind](directory, models)
     return Translator(TextPipeline.load(directory.path / "text"), decoder, weights, directory)
+
+
+def _open_phrase(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
+    weights = Weights.read(directory.file("weights.tsv"), feature_names(len(models)))
+    settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
+    return PhraseDecoder(RuleStore.load(directory.path / "rules"), models, weights.values, settings), weights
+
+
+def _open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
+    from camber.model.hiero import open_hiero
+
+    return open_hiero(directory, models)
+
+
+def _open_grammars(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
+    from camber.model.cdec_ini import open_cdec_decoder
+
+    return open_cdec_decoder(directory), Weights.read(directory.file("weights.tsv"))
+
+
+#: kind of model → how its decoder is opened
+_OPENERS: dict[str, Callable[[ModelDirectory, Sequence[NgramModel]], tuple[Decoder, Weights]]] = {
+    "phrase": _open_phrase,
+    "hiero": _open_hiero,
+    "hiero-grammars": _open_grammars,
+}

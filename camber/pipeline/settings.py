@@ -11,10 +11,12 @@ from typing import Any
 from camber.align.words import AlignSettings
 from camber.corpus.cleaning import CleanSettings
 from camber.corpus.reading import decode_lines, read_bytes
+from camber.decode.chart_settings import ChartSettings
 from camber.decode.settings import DecodeSettings
 from camber.errors import InputError, SettingsError
 from camber.lm.kneser_ney import LmSettings
 from camber.rules.extraction import RuleSettings
+from camber.rules.hiero import HieroSettings
 from camber.settings import Settings
 from camber.text.pipeline import TextSettings
 from camber.tune.loop import TuneSettings
@@ -28,6 +30,8 @@ STAGES: dict[str, type[Settings]] = {
     "rules": RuleSettings,
     "decode": DecodeSettings,
     "tune": TuneSettings,
+    "hiero": HieroSettings,
+    "chart": ChartSettings,
 }
 
 
@@ -42,6 +46,8 @@ class TrainSettings:
     rules: RuleSettings = field(default_factory=RuleSettings)
     decode: DecodeSettings = field(default_factory=DecodeSettings)
     tune: TuneSettings = field(default_factory=TuneSettings)
+    hiero: HieroSettings = field(default_factory=HieroSettings)
+    chart: ChartSettings = field(default_factory=ChartSettings)
 
     @classmethod
     def from_dict(cls, tables: dict[str, dict[str, Any]]) -> TrainSettings:

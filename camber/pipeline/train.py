@@ -11,11 +11,12 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import align_corpus
 from camber.corpus.reading import read_parallel
 from camber.decode.features import feature_names, untuned_weights
-from camber.errors import InputError, TuneError
+from camber.errors import InputError, SettingsError, TuneError
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import NgramModel
 from camber.metrics.bleu import BLEU
 from camber.model.directory import check_place, write_model
+from camber.model.hiero import hiero_decoder, untuned_hiero_weights
 from camber.model.translator import Translator, load, model_sizes
 from camber.model.weights import Weights
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
@@ -23,12 +24,16 @@ from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.progress import log
 from camber.rules.extraction import extract
+from camber.rules.index import CorpusIndex
 from camber.rules.store import RuleStore
 from camber.text.pipeline import TextPipeline
 from camber.tune.loop import tune
 
 Name = str | Path
 Dev = tuple[list[str], list[list[str]]]  # source lines, and the lines of every reference
+
+#: what a method's rules are, and the folder that they are in
+_RULE_STAGES = {"phrase": "rules", "hiero": "index"}
 
 #: with fewer dev sentences, untuned weights are the better bet
 FEWEST_TO_TUNE = 30
@@ -39,6 +44,7 @@ def train(
     target: Name,
     model: Name,
     *,
+    method: str = "phrase",
     dev_source: Name | None = None,
     dev_target: Sequence[Name] | Name = (),
     lm: Sequence[Name] | Name = (),
@@ -52,6 +58,8 @@ def train(
 ) -> Translator:
     """Train a translator from two parallel files and return it, opened from its directory `model`.
 
+    `method` is "phrase", or "hiero" for hierarchical rules that are extracted for every sentence.
+
     `lm`: ARPA files to use instead of a language model of the target side; `alignment`: a Pharaoh file instead of our
     own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, 0: none). The weights
     are tuned on the dev set or the held-out pairs unless `tuned` is false. What the stages made stays in
@@ -63,6 +71,8 @@ def train(
     source, target, model = Path(source), Path(target), Path(model)
     references = [Path(dev_target)] if isinstance(dev_target, str | Path) else [Path(name) for name in dev_target]
     arpas = [Path(lm)] if isinstance(lm, str | Path) else [Path(name) for name in lm]
+    if method not in _RULE_STAGES:
+        raise SettingsError(f"no method {method!r}; there are {', '.join(_RULE_STAGES)}")
     check_place(model)
     dev = _read_dev(dev_source, references)  # before the long work: a wrong path should not cost an hour
     if alignment is not None:
@@ -91,11 +101,9 @@ def train(
             code=("camber.lm",),
         )
         rules = stages.run(
-            "rules",
-            {"corpus": corpus, "aligned": aligned, "settings": settings.rules},
-            lambda folder: extract(
-                load_bitext(corpus.folder), _load_alignment(aligned.folder), settings.rules, threads
-            ).save(folder),
+            _RULE_STAGES[method],
+            {"corpus": corpus, "aligned": aligned, "settings": settings.rules if method == "phrase" else None},
+            lambda folder: _rules(method, corpus, aligned, settings, threads, folder),
             code=("camber.rules",),
         )
         dev = dev or _held_out(corpus)
@@ -103,12 +111,12 @@ def train(
         if tuned and _can_be_tuned_on(dev):
             tuning = stages.run(
                 "tune",
-                {"corpus": corpus, "lm": language, "rules": rules, "settings": settings.tune, "decode": settings.decode,
-                 "dev": dev, "seed": seed},
-                lambda folder: _tune(settings, corpus, language, rules, dev, seed, threads, folder),
+                {"corpus": corpus, "lm": language, "rules": rules, "settings": settings.tune, "dev": dev, "seed": seed,
+                 "search": settings.decode if method == "phrase" else [settings.hiero, settings.chart]},
+                lambda folder: _tune(method, settings, corpus, language, rules, dev, seed, threads, folder),
                 code=("camber.tune", "camber.decode", "camber.metrics"),
             )  # fmt: skip
-        _assemble(model, settings, corpus, language, rules, tuning)
+        _assemble(method, model, settings, corpus, language, rules, tuning)
         if not keep_work:
             stages.remove()
     translator = load(model)
@@ -183,17 +191,24 @@ def _can_be_tuned_on(dev: Dev | None) -> bool:
     return True
 
 
-def _open(settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage) -> Translator:
+def _rules(method: str, corpus: Stage, aligned: Stage, settings: TrainSettings, threads: int, folder: Path) -> None:
+    """Extract all phrase pairs, or index the corpus so that rules can be extracted for every sentence."""
+    bitext, alignment = load_bitext(corpus.folder), _load_alignment(aligned.folder)
+    if method == "phrase":
+        extract(bitext, alignment, settings.rules, threads).save(folder)
+    else:
+        CorpusIndex.build(bitext, alignment).save(folder)
+
+
+def _open(method: str, settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage) -> Translator:
     """Open what the stages made as a translator with untuned weights."""
-    models = _load_language_models(language)
-    weights = untuned_weights(len(models))
-    return Translator.phrase(
-        TextPipeline.load(corpus.folder / "text"),
-        RuleStore.load(rules.folder),
-        models,
-        Weights({name: weights[name] for name in feature_names(len(models))}, signature="untuned"),
-        settings.decode,
-    )
+    models, text = _load_language_models(language), TextPipeline.load(corpus.folder / "text")
+    if method == "hiero":
+        weights = untuned_hiero_weights(len(models))
+        return Translator(text, hiero_decoder(rules.folder, models, weights, settings.hiero, settings.chart), weights)
+    plain = untuned_weights(len(models))
+    weights = Weights({name: plain[name] for name in feature_names(len(models))}, signature="untuned")
+    return Translator.phrase(text, RuleStore.load(rules.folder), models, weights, settings.decode)
 
 
 def _load_language_models(language: Stage) -> list[NgramModel]:
@@ -201,6 +216,7 @@ def _load_language_models(language: Stage) -> list[NgramModel]:
 
 
 def _tune(
+    method: str,
     settings: TrainSettings,
     corpus: Stage,
     language: Stage,
@@ -211,7 +227,7 @@ def _tune(
     folder: Path,
 ) -> None:
     """Tune the weights; where that is impossible, say why and keep the untuned ones."""
-    translator = _open(settings, corpus, language, rules)
+    translator = _open(method, settings, corpus, language, rules)
     weights = translator.weights
     try:
         source, references = dev or ([], [])
@@ -222,18 +238,37 @@ def _tune(
 
 
 def _assemble(
-    model: Path, settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage, tuning: Stage | None
+    method: str,
+    model: Path,
+    settings: TrainSettings,
+    corpus: Stage,
+    language: Stage,
+    rules: Stage,
+    tuning: Stage | None,
 ) -> None:
     """Put the stages' outputs together into a model directory."""
-    with write_model(model, "phrase", settings.to_dict()) as draft:
+    with write_model(model, method, settings.to_dict()) as draft:
         draft.take_folder(corpus.folder / "text", "text")
         draft.take_folder(language.folder)
-        draft.take_folder(rules.folder, "rules")
+        draft.take_folder(rules.folder, _RULE_STAGES[method])
         if tuning:
             draft.take(tuning.folder / "weights.tsv", "weights.tsv")
         else:
-            _open(settings, corpus, language, rules).weights.write(draft.path("weights.tsv"))
-        draft.sizes |= model_sizes(RuleStore.load(rules.folder), _load_language_models(language))
+            _open(method, settings, corpus, language, rules).weights.write(draft.path("weights.tsv"))
+        draft.sizes |= _sizes(method, rules, _load_language_models(language))
+
+
+def _sizes(method: str, rules: Stage, models: list[NgramModel]) -> dict[str, int]:
+    if method == "phrase":
+        return model_sizes(RuleStore.load(rules.folder), models)
+    index = CorpusIndex.load(rules.folder)
+    return {
+        "source_words": len(index.source.vocabulary),
+        "target_words": len(index.target.vocabulary),
+        "pairs": len(index),
+        "language_models": len(models),
+        "lm_order": max((model.order for model in models), default=0),
+    }
 
 
 def _report(translator: Translator, dev: Dev, threads: int) -> None:

@@ -11,6 +11,7 @@ from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.corpus import Bitext
 from camber.corpus.hotel import generate
+from camber.decode.chart import ChartDecoder
 from camber.decode.features import feature_names, untuned_weights
 from camber.decode.lists import to_nbest
 from camber.decode.settings import DecodeSettings
@@ -21,10 +22,13 @@ from camber.lm.ngrams import NgramModel
 from camber.lm.trie import NgramTrie
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
+from camber.model.hiero import untuned_hiero_weights
 from camber.model.translator import Translator
 from camber.model.weights import Weights
 from camber.progress import log
 from camber.rules.extraction import RuleSettings, extract
+from camber.rules.hiero import HieroExtractor
+from camber.rules.index import CorpusIndex
 from camber.rules.moses import read_moses
 from camber.rules.moses_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
 from camber.rules.store import RuleStore
@@ -54,18 +58,24 @@ def _use_everything() -> None:
     trie = estimate(bitext.target, LmSettings(order=3))
     language = NgramModel.from_trie(trie)
     language.score(bitext.target)
-    weights = {**untuned_weights(1), "lm": 0.05, "word_penalty": 0.2}  # poor ones, so that tuning has work
+    poor = {**untuned_weights(1), "lm": 0.05, "word_penalty": 0.2}  # poor ones, so that tuning has work
     translator = Translator.phrase(
         TextPipeline(TextSettings(tokenizer="none")),
         store,
         [language],
-        Weights({name: weights[name] for name in feature_names(1)}),
+        Weights({name: poor[name] for name in feature_names(1)}),
         DecodeSettings(pop_limit=20),
     )
     found = list(translator.translations(source[:2], nbest=3, threads=1))
     to_nbest(translator.decoder, [[item.derivation for item in best] for best in found])
     for tuner in TUNERS:
         tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), threads=1)
+    weights = untuned_hiero_weights(1)
+    chart = ChartDecoder(HieroExtractor(CorpusIndex.build(bitext, alignment)), [language], weights.values)
+    hiero = Translator(translator.text, chart, weights)
+    for nbest in (1, 3):
+        list(hiero.translations(source[:2], nbest=nbest, threads=1))
+    tune(hiero, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), threads=1)
     metric = BLEU(tokenize="none")
     rows = metric.statistics(translator.translate(source, threads=1), [target])
     paired_bootstrap(metric, rows, rows, samples=10)

@@ -26,7 +26,7 @@ BEFORE, INSIDE, BEHIND = 0, 1, 7
 @kernel
 def cover(blocks, low, high):
     """Return the span that the links of the words low:high cover on the other side; -1, -1 if they have none."""
-    covered_low, covered_high = -1, -1
+    covered_low, covered_high = np.int64(-1), np.int64(-1)
     for at in range(low, high):
         span = np.int64(blocks[at])
         if span >= 0:

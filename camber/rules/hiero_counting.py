@@ -198,7 +198,7 @@ def _target_side(words, target, parts, gaps, boxes, b, target_side, place):
         symbol, end = np.int64(words[target + at]), at + 1
         # non-terminals have the numbers of their gaps in the order of the source side
         if left == 1 and at == boxes[b, 3]:
-            symbol, end = -1, boxes[b, 4]
+            symbol, end = np.int64(-1), boxes[b, 4]
         elif right == 1 and at == boxes[b, 5]:
             symbol, end = -(left + parts), boxes[b, 6]
         else:

@@ -296,5 +296,39 @@ def test_a_wrong_config_file_is_named_with_what_is_known(tmp_path: Path, text: s
 
 
 def test_settings_know_their_stages() -> None:
-    with pytest.raises(SettingsError, match="known: text, clean, align, lm, rules, decode, tune"):
+    with pytest.raises(SettingsError, match="known: text, clean, align, lm, rules, decode, tune, hiero, chart"):
         TrainSettings.from_dict({"decoder": {}})
+
+
+def test_hierarchical_rules_are_another_method_of_the_same_training(
+    hotel_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = TrainSettings.from_dict(
+        {**SMALL, "tune": {"iterations": 2, "nbest": 10, "tuner": "pro"}, "chart": {"pop_limit": 30}}
+    )
+    with caplog.at_level(logging.INFO, "camber"):
+        model = train(
+            hotel_files / "train.es",
+            hotel_files / "train.en",
+            tmp_path / "m",
+            method="hiero",
+            dev_source=hotel_files / "dev.es",
+            dev_target=hotel_files / "dev.en",
+            settings=settings,
+        )
+    assert "tune 2: BLEU" in caplog.text
+    source, target = read_lines(hotel_files / "test.es"), read_lines(hotel_files / "test.en")
+    output = model.translate(source)
+    metric = BLEU()
+    assert metric.score(metric.statistics(output, [target]).sum(0)) > 35
+    assert camber.load(tmp_path / "m").translate(source, threads=2) == output
+    found = next(model.translations(source[:1], nbest=5))
+    assert len({item.text for item in found}) > 1
+    assert all(
+        abs(item.derivation.features.sum(0) @ model.decoder.weights - item.derivation.score) < 1e-6 for item in found
+    )
+
+
+def test_a_method_that_does_not_exist_is_refused_with_those_that_do(hotel_files: Path, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="phrase, hiero"):
+        train(hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", method="neural")

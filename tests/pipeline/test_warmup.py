@@ -34,6 +34,8 @@ run("translate", folder / "m", "--input", files / "test.es", "--output", folder 
     "--nbest-file", folder / "nbest", "--alignment-file", folder / "links")
 run("score", "--ref", files / "test.en", folder / "out", files / "test.es", "--tokenize", "none", "--json")
 run("tune", folder / "m", "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
+run("train", "--method", "hiero", "--source", files / "dev.es", "--target", files / "dev.en", "--model", folder / "h",
+    "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "r")
 """
 
