@@ -22,7 +22,7 @@ def test_pairs_are_those_of_a_plain_loop(seed, samples, keep, limit):
     key = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> np.uint64(1))
     expected = tuners.pro_pairs(
         data.sentence_offsets.tolist(),
-        (data.sentence_scores() / 100.0).tolist(),
+        (data.sentence_scores(pro.brevity) / 100.0).tolist(),
         data.statistics[:, 0].tolist(),
         samples,
         pro.threshold,
