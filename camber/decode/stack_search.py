@@ -19,7 +19,7 @@ import numpy as np
 
 from camber.decode.coverage import cover, covered, is_free
 from camber.kernel import kernel
-from camber.kernel.heap import pop, push
+from camber.kernel.heap import pop, push, replace
 from camber.kernel.table import mix
 from camber.lm.ngrams import step
 
@@ -217,8 +217,10 @@ def _queue_edges(stack, spans, future, options, distortion, limit, with_reorderi
                 edge["end"] = end
                 edge["coverage"] = new
                 edge["orientation"] = orientation
-                if not _queue_cell(counts[EDGES], np.int64(0), np.int64(0), 0.0, options, room):
+                if counts[CELLS] >= len(room.cells):
                     return CELLS_FULL
+                guess = _new_cell(counts[EDGES], np.int64(0), np.int64(0), 0.0, options, room)
+                counts[QUEUE] = push(room.heap_scores, room.heap_cells, counts[QUEUE], guess, counts[CELLS] - 1)
                 counts[EDGES] += 1
     room.work[0] += counts[EDGES]
     return 0
@@ -236,20 +238,15 @@ def _estimate(edge, row, column, options, room):
 
 
 @kernel
-def _queue_cell(e, row, column, hint, options, room):
-    """Queue a cell by its estimate plus `hint`, what the language model added next to it; say whether it fitted."""
-    c = room.counts[CELLS]
-    if c >= len(room.cells):
-        return False
-    cell = room.cells[c]
+def _new_cell(e, row, column, hint, options, room):
+    """Append a cell; return its estimate plus `hint`, what the language model added next to it."""
+    cell = room.cells[room.counts[CELLS]]
     cell["edge"] = e
     cell["row"] = row
     cell["column"] = column
     cell["known"] = 0
-    guess = _estimate(room.edges[e], row, column, options, room) + hint
-    room.counts[QUEUE] = push(room.heap_scores, room.heap_cells, room.counts[QUEUE], guess, c)
     room.counts[CELLS] += 1
-    return True
+    return _estimate(room.edges[e], row, column, options, room) + hint
 
 
 @kernel
@@ -284,13 +281,16 @@ def _ask_models(c, h, option, complete, options, models, end_words, room):
 @kernel
 def _take_cells(complete, options, models, end_words, with_reordering, pop_limit, room):
     """Turn the best cells of the queue into hypotheses; return 0, or a negative code when there is no room."""
-    counts, cells = room.counts, room.cells
+    counts, cells, scores, queue = room.counts, room.cells, room.heap_scores, room.heap_cells
     for slot in range(len(room.slots)):
         room.slots[slot] = -1
     counts[HEADS] = 0
+    size = counts[QUEUE]
     pops = 0
-    while counts[QUEUE] > 0 and pops < pop_limit:
-        _, c, counts[QUEUE] = pop(room.heap_scores, room.heap_cells, counts[QUEUE])
+    while size > 0 and pops < pop_limit:
+        if counts[CELLS] + 2 > len(cells):
+            return CELLS_FULL
+        c = queue[0]  # it stays there until something takes its place
         cell = cells[c]
         e, row, column = np.int64(cell["edge"]), np.int64(cell["row"]), np.int64(cell["column"])
         edge = room.edges[e]
@@ -304,15 +304,25 @@ def _take_cells(complete, options, models, end_words, with_reordering, pop_limit
             cell["known"] = 1
             cell["score"] = exact
             cell["hint"] = exact - guess
-            if counts[QUEUE] > 0 and exact < room.heap_scores[0]:
-                counts[QUEUE] = push(room.heap_scores, room.heap_cells, counts[QUEUE], exact, c)
+            if (size > 1 and exact < scores[1]) or (size > 2 and exact < scores[2]):
+                replace(scores, queue, size, exact, c)
                 continue
         pops += 1
         # behind it are the next option and, from the first column only, the next hypothesis: each cell comes once
-        if column + 1 < edge["columns"] and not _queue_cell(e, row, column + 1, cell["hint"], options, room):
-            return CELLS_FULL
-        if column == 0 and row + 1 < edge["rows"] and not _queue_cell(e, row + 1, column, cell["hint"], options, room):
-            return CELLS_FULL
+        placed = False
+        if column + 1 < edge["columns"]:
+            guess = _new_cell(e, row, column + 1, cell["hint"], options, room)
+            replace(scores, queue, size, guess, counts[CELLS] - 1)
+            placed = True
+        if column == 0 and row + 1 < edge["rows"]:
+            guess = _new_cell(e, row + 1, column, cell["hint"], options, room)
+            if placed:
+                size = push(scores, queue, size, guess, counts[CELLS] - 1)
+            else:
+                replace(scores, queue, size, guess, counts[CELLS] - 1)
+                placed = True
+        if not placed:
+            _, _, size = pop(scores, queue, size)
         _add_hypothesis(h, option, c, edge, complete, options, with_reordering, room)
     room.work[2] += pops
     return 0

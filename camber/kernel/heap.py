@@ -28,11 +28,8 @@ def push(scores, items, size, score, item):
 
 
 @kernel
-def pop(scores, items, size):
-    """Remove the best item; return its score, the item, and the new size (at least one item must be there)."""
-    best_score, best_item = scores[0], items[0]
-    size -= 1
-    score, item = scores[size], items[size]
+def replace(scores, items, size, score, item):
+    """Put `item` in the place of the best one: as pop and push, in one go (at least one item must be there)."""
     hole = 0
     while True:
         child = 2 * hole + 1
@@ -50,4 +47,13 @@ def pop(scores, items, size):
         hole = child
     scores[hole] = score
     items[hole] = item
+
+
+@kernel
+def pop(scores, items, size):
+    """Remove the best item; return its score, the item, and the new size (at least one item must be there)."""
+    best_score, best_item = scores[0], items[0]
+    size -= 1
+    if size > 0:
+        replace(scores, items, size, scores[size], items[size])
     return best_score, best_item, size
