@@ -128,7 +128,6 @@ def search(
         code = _take_cells(complete, options, models, end_words, with_reordering, pop_limit, room)
         if code < 0:
             return code
-        _sort_heads(room)
         if not complete:
             _group_heads(stack, options, with_reordering, room)
     return room.heads[0] if room.counts[HEADS] > 0 else np.int64(0)
@@ -388,20 +387,6 @@ def _same_state(a, b, options, with_reordering, room):
         for m in range(3, 6):
             same = same and options.reorder[one["option"], m] == options.reorder[two["option"], m]
     return same
-
-
-@kernel
-def _sort_heads(room):
-    """Sort the stack's hypotheses by falling total (insertion: they come out of the queue nearly sorted)."""
-    hyps, heads = room.hyps, room.heads
-    for i in range(1, room.counts[HEADS]):
-        h = heads[i]
-        total = hyps[h]["total"]
-        j = i - 1
-        while j >= 0 and hyps[heads[j]]["total"] < total:
-            heads[j + 1] = heads[j]
-            j -= 1
-        heads[j + 1] = h
 
 
 @kernel
