@@ -114,7 +114,9 @@ def test_references_of_another_text_and_unknown_fixed_names_are_errors():
 
 
 @pytest.mark.parametrize("metric", [TER(), ChrF(), BLEU("none", strict=True), BLEU("none", smooth="add-k", order=2)])
-@pytest.mark.parametrize("tuner", [Mert(restarts=4), Pro(samples=200, brevity="plain"), Mira(epochs=200, c=0.1), Likelihood()], ids=repr)
+@pytest.mark.parametrize(
+    "tuner", [Mert(restarts=4), Pro(samples=200, brevity="plain"), Mira(epochs=200, c=0.1), Likelihood()], ids=repr
+)
 def test_other_metrics_can_be_tuned_for(metric, tuner):
     texts = ["a b c d e", "a b x y z", "q", "k l m n o p", "k k l l", "m n o p"]
     nbest = NBest.of_hypotheses(
