@@ -22,7 +22,7 @@ from camber.model.translator import Translator
 from camber.model.weights import Weights
 from camber.progress import log
 from camber.settings import Settings, setting
-from camber.tune.data import TuningData
+from camber.tune.data import Tuner, TuningData
 from camber.tune.tuners import TUNERS, make_tuner
 
 Array = npt.NDArray[np.float64]
@@ -53,7 +53,7 @@ class TuneSettings(Settings):
     )
 
 
-#: PRO's fit of one round overshoots: Hopkins & May go a tenth of the way; this was better on dev
+#: Hopkins & May go a tenth of the way to PRO's fit of a round; half of it and all of it were level in one try
 _STEPS = {"pro": 0.5}
 
 
@@ -132,8 +132,11 @@ def tune(
     settings: TuneSettings | None = None,
     seed: int = 1,
     threads: int = 0,
+    tuner: Tuner | None = None,
 ) -> Outcome:
     """Tune a model's weights on raw dev lines with one or more references each.
+
+    `tuner` is used instead of one with default settings, for settings of its own.
 
     The first replica starts from the model's weights, further ones from weights a little off, each with a seed of its
     own (some tuners draw nothing at random); their best weights, each scaled to the same size, are averaged.
@@ -148,7 +151,7 @@ def tune(
         start = translator.decoder.weights.copy()
         if number:
             start *= np.exp(OFF * np.random.default_rng(own_seed).standard_normal(len(start)))
-        replicas.append(_replica(translator, dev, settings, start, own_seed, threads))
+        replicas.append(_replica(translator, dev, settings, tuner, start, own_seed, threads))
     names = translator.decoder.names
     free = np.array([name not in FIXED for name in names])
     found = [_scaled(replica.best.weights, free, translator.decoder.weights) for replica in replicas]
@@ -173,11 +176,17 @@ def _scaled(weights: Array, free: npt.NDArray[np.bool_], like: Array) -> Array:
 
 
 def _replica(
-    translator: Translator, dev: DevSet, settings: TuneSettings, start: Array, seed: int, threads: int
+    translator: Translator,
+    dev: DevSet,
+    settings: TuneSettings,
+    tuner: Tuner | None,
+    start: Array,
+    seed: int,
+    threads: int,
 ) -> Replica:
     """Run the loop once."""
     decoder = translator.decoder
-    tuner = make_tuner(settings.tuner)
+    tuner = tuner or make_tuner(settings.tuner)
     step = settings.step or _STEPS.get(settings.tuner, 1.0)
     free = np.array([name not in FIXED for name in decoder.names])
     weights, rounds = np.where(free, start, decoder.weights), []

@@ -22,9 +22,10 @@ from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
 from camber.progress import show
 from camber.tune.loop import TuneSettings, tune
+from camber.tune.pro import Pro
 
 HERE = Path(__file__).resolve().parent
-TUNERS = ("mert", "pro", "mira", "expected-bleu")
+TUNERS = ("mert", "pro", "pro-plain", "mira", "expected-bleu")  # pro-plain: brevity penalty not smoothed
 #: test BLEU of Moses with the same tuner (anchors/README.md)
 MOSES = {
     ("de", "untuned"): 40.06,
@@ -40,7 +41,7 @@ def main() -> None:
     """Run what is missing and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=HERE.parents[1].parent / "shared")
-    parser.add_argument("--work", type=Path, default=HERE / "work")
+    parser.add_argument("--work", type=Path, default=HERE / "runs")
     parser.add_argument("--replicas", type=int, default=3)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--write", action="store_true")
@@ -96,7 +97,9 @@ def one_run(
     weights = model.weights
     if tuner != "untuned":
         source, target = sets["dev"]
-        weights = tune(model, source, [target], TuneSettings(tuner=tuner), 1 + 1000 * replica, threads).weights
+        own = Pro(brevity="plain") if tuner == "pro-plain" else None
+        settings = TuneSettings(tuner=tuner.removesuffix("-plain"))
+        weights = tune(model, source, [target], settings, 1 + 1000 * replica, threads, own).weights
     seconds = time.process_time() - start
     tuned = model.reweighted(weights)
     metric = BLEU(tokenize="none")
