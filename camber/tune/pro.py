@@ -34,7 +34,7 @@ class Pro(Settings):
     threshold: float = setting(0.05, "least difference in sentence score (0 to 1) of a pair", low=0.0)
     keep: int = setting(50, "pairs kept per sentence, those that differ most", low=1)
     length_difference: int = setting(10, "most words by which a pair may differ in length (0: no limit)", low=0)
-    brevity: str = setting("smoothed", "brevity penalty of sentence BLEU+1", choices=BREVITY)
+    brevity: str = setting("plain", "brevity penalty of sentence BLEU+1", choices=BREVITY)
     l2: float = setting(1.0, "strength of the L2 penalty on the summed loss", low=0.0)
     steps: int = setting(100, "largest number of L-BFGS steps", low=1)
 

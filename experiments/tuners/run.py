@@ -25,7 +25,7 @@ from camber.tune.loop import TuneSettings, tune
 from camber.tune.pro import Pro
 
 HERE = Path(__file__).resolve().parent
-TUNERS = ("mert", "pro", "pro-plain", "mira", "expected-bleu")  # pro-plain: brevity penalty not smoothed
+TUNERS = ("mert", "pro", "pro-smoothed", "mira", "expected-bleu")  # smoothed: PRO's brevity penalty
 #: test BLEU of Moses with the same tuner (anchors/README.md)
 MOSES = {
     ("de", "untuned"): 40.06,
@@ -97,8 +97,8 @@ def one_run(
     weights = model.weights
     if tuner != "untuned":
         source, target = sets["dev"]
-        own = Pro(brevity="plain") if tuner == "pro-plain" else None
-        settings = TuneSettings(tuner=tuner.removesuffix("-plain"))
+        own = Pro(brevity="smoothed") if tuner == "pro-smoothed" else None
+        settings = TuneSettings(tuner=tuner.removesuffix("-smoothed"))
         weights = tune(model, source, [target], settings, 1 + 1000 * replica, threads, own).weights
     seconds = time.process_time() - start
     tuned = model.reweighted(weights)
