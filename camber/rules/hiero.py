@@ -37,7 +37,7 @@ from camber.rules.hiero_counting import (
     Rules,
     Scratch,
 )
-from camber.rules.hiero_features import DEFAULT_NAMES, RawGrammar, check_names
+from camber.rules.hiero_features import LEXICAL, RawGrammar, check_names, chosen_names
 from camber.rules.hiero_matching import PATTERN, match_sentence
 from camber.rules.index import CorpusIndex
 from camber.settings import Settings, setting
@@ -52,6 +52,17 @@ class HieroSettings(Settings):
     max_nonterminals: int = setting(2, "most non-terminals of a rule", low=0, high=2)
     min_gap: int = setting(1, "fewest source words that a non-terminal covers", low=1)
     samples: int = setting(300, "occurrences of a source phrase that are looked at", low=1)
+    lexical: str = setting(
+        "max",
+        "lexical weights of a word: its best counterpart, the mean of those linked, or both kinds",
+        choices=LEXICAL,
+    )
+    logarithms: bool = setting(True, "probabilities and counts as logarithms; otherwise raw")
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features of the rules, by their names."""
+        return chosen_names(self.lexical)
 
 
 class HieroExtractor:
@@ -62,10 +73,14 @@ class HieroExtractor:
         index: CorpusIndex,
         lexicon: LexicalTable | None = None,
         settings: HieroSettings | None = None,
-        features: Sequence[str] = DEFAULT_NAMES,
+        features: Sequence[str] | None = None,
     ) -> None:
-        """Prepare extraction; `lexicon` is by default the table of the indexed corpus itself."""
-        self.index, self.settings, self._names = index, settings or HieroSettings(), check_names(features)
+        """Prepare extraction; `lexicon` is by default the table of the indexed corpus itself.
+
+        `features` are by default those that the settings choose.
+        """
+        self.index, self.settings = index, settings or HieroSettings()
+        self._names = check_names(self.settings.features if features is None else features)
         lexicon = lexical_table(index.bitext, index.alignment) if lexicon is None else lexicon
         if lexicon.source_words > len(index.source.vocabulary) or lexicon.target_words > len(index.target.vocabulary):
             raise CamberError(
@@ -86,8 +101,11 @@ class HieroExtractor:
         return self._names
 
     def grammar(self, sentence: Sequence[str]) -> Grammar:
-        """Return the rules that apply to a tokenised sentence, with features for a linear model."""
-        return self.raw(sentence).linear(self._names)
+        """Return the rules that apply to a tokenised sentence, with features for a linear model.
+
+        Where the settings say so, probabilities and counts are not made logarithms.
+        """
+        return self.raw(sentence).grammar(self._names, self.settings.logarithms)
 
     def raw(self, sentence: Sequence[str]) -> RawGrammar:
         """Return the rules that apply to a tokenised sentence, with raw features.

@@ -25,6 +25,9 @@ DEFAULT_NAMES = (
     "arity",
 )
 
+#: The kinds of lexical weights to choose from: every word with its best counterpart, or with the mean of its links.
+LEXICAL = ("max", "averaged", "both")
+
 #: cdec's names for the same values.
 CDEC_NAMES = {
     "EgivenFCoherent": "p_coherent",
@@ -76,14 +79,19 @@ class RawGrammar:
 
     def linear(self, names: Sequence[str] = DEFAULT_NAMES) -> Grammar:
         """Return the grammar with the features that a linear model takes: see :func:`linear_values`."""
+        return self.grammar(names)
+
+    def grammar(self, names: Sequence[str] = DEFAULT_NAMES, logarithms: bool = True) -> Grammar:
+        """Return the grammar with the named features: as a linear model takes them, or raw."""
         names = check_names(names)
+        values = linear_values(self.raw, names) if logarithms else self.raw[:, [RAW_NAMES.index(n) for n in names]]
         return Grammar(
             names,
             self.source,
             self.source_offsets,
             self.target,
             self.target_offsets,
-            linear_values(self.raw, names),
+            values,
             self.links,
             self.link_offsets,
             self.source_words,
@@ -103,6 +111,18 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
             known = ", ".join((*RAW_NAMES, *CDEC_NAMES))
             raise CamberError(f"no rule feature is called {name!r}; known: {known}")
     return found
+
+
+def chosen_names(lexical: str = "max") -> tuple[str, ...]:
+    """Return the features of rules with one or both kinds of lexical weights.
+
+    >>> chosen_names("averaged")[:3]
+    ('p_coherent', 'lex_t_given_s_averaged', 'lex_s_given_t_averaged')
+    """
+    averaged = ("lex_t_given_s_averaged", "lex_s_given_t_averaged")
+    if lexical == "averaged":
+        return (DEFAULT_NAMES[0], *averaged, *DEFAULT_NAMES[3:])
+    return (*DEFAULT_NAMES[:3], *averaged, *DEFAULT_NAMES[3:]) if lexical == "both" else DEFAULT_NAMES
 
 
 def linear_values(raw: npt.NDArray[np.float64], names: Sequence[str] = DEFAULT_NAMES) -> npt.NDArray[np.float64]:

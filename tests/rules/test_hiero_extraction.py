@@ -142,6 +142,23 @@ def test_features_of_a_small_example_by_hand():
     assert not any(source[0] == -1 and source[1] == "ein" for source, _ in rules)
 
 
+def test_settings_choose_raw_values_and_the_kind_of_lexical_weights():
+    for lexical, names in (
+        ("max", DEFAULT_NAMES),
+        ("averaged", ("p_coherent", "lex_t_given_s_averaged", "lex_s_given_t_averaged", *DEFAULT_NAMES[3:])),
+    ):
+        chosen = HieroSettings(lexical=lexical, logarithms=False)
+        extractor = HieroExtractor(example(), settings=chosen)
+        found, raw = extractor.grammar(["ein", "mann"]), extractor.raw(["ein", "mann"])
+        assert found.names == extractor.names == chosen.features == names
+        assert found.features.tolist() == [[raw.column(name)[r] for name in names] for r in range(len(raw))]
+    both = HieroSettings(lexical="both").features
+    assert len(set(both)) == len(both) == len(DEFAULT_NAMES) + 2
+    assert {*DEFAULT_NAMES} < {*both}
+    a = as_dictionary(found)[("ein",), ("a",)]
+    assert dict(zip(found.names, found.features[a], strict=True))["count_s"] == 3
+
+
 def test_a_small_sample_is_even_and_the_same_every_time():
     pairs = [(["a", "b"], [f"x{n}", "y"], [(0, 0), (1, 1)]) for n in range(10)]
     index = index_of(pairs)
