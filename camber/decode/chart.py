@@ -26,7 +26,7 @@ from camber.engine import in_order
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, step
 from camber.progress import Counter, log
-from camber.rules.grammar import Grammar, GrammarSource
+from camber.rules.grammar import Grammar, GrammarSource, KeptGrammars
 from camber.rules.ragged import offsets_from
 
 F8 = npt.NDArray[np.float64]
@@ -183,6 +183,13 @@ class ChartDecoder:
     def reweighted(self, weights: Mapping[str, float]) -> ChartDecoder:
         """Return the same decoder with other weights."""
         return ChartDecoder(self.grammars, self.models, weights, self.settings, self.features)
+
+    def remembering(self) -> ChartDecoder:
+        """Return the same decoder, which keeps the grammars of sentences, unless they depend on a line's number."""
+        if self._takes_number:
+            return self
+        weights = dict(zip(self.names, self.weights.tolist(), strict=True))
+        return ChartDecoder(KeptGrammars(self.grammars), self.models, weights, self.settings, self.features)
 
     def searching(self, changes: Mapping[str, Any]) -> ChartDecoder:
         """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""

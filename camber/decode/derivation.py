@@ -92,5 +92,8 @@ class Decoder(Protocol):
     def reweighted(self, weights: Mapping[str, float]) -> Self:
         """Return the same decoder with other weights."""
 
+    def remembering(self) -> Self:
+        """Return the same decoder, keeping what it makes of a sentence for the next time that it comes."""
+
     def searching(self, changes: Mapping[str, Any]) -> Self:
         """Return the same decoder with some settings of the search changed."""

@@ -81,6 +81,10 @@ class PhraseDecoder:
         """Return the same decoder with other weights."""
         return PhraseDecoder(self.store, self.models, weights, self.settings)
 
+    def remembering(self) -> PhraseDecoder:
+        """Return this decoder: its rules are a table, and there is nothing that would be worth keeping."""
+        return self
+
     def searching(self, changes: Mapping[str, Any]) -> PhraseDecoder:
         """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""
         settings = DecodeSettings.from_dict({**self.settings.to_dict(), **changes})

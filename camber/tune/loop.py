@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.corpus import Sentences
-from camber.decode.derivation import HypothesisColumns
+from camber.decode.derivation import Decoder, HypothesisColumns
 from camber.errors import CamberError, TuneError, UnmovedError
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, mix
@@ -31,8 +31,6 @@ Array = npt.NDArray[np.float64]
 FIXED = ("unknown",)
 #: stop when no weight changes by more than this share of the largest
 STILL = 1e-4
-#: stop when so many rounds brought nothing better
-PATIENCE = 3
 #: how far (as the standard deviation of a logarithm) further replicas start from the model's weights
 OFF = 0.1
 
@@ -46,6 +44,7 @@ class TuneSettings(Settings):
         "bleu", "what to tune for: BLEU, or BLEU with a strict brevity penalty", choices=("bleu", "sbp")
     )
     iterations: int = setting(10, "largest number of times that the dev set is decoded", low=1)
+    patience: int = setting(3, "stop when so many rounds brought nothing better (0: never)", low=0)
     nbest: int = setting(100, "candidates per sentence", low=2)
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(
@@ -143,6 +142,7 @@ def tune(
     """
     settings = settings or TuneSettings()
     dev = DevSet(translator, source, references, settings.metric)
+    decoder = translator.decoder.remembering()
     replicas = []
     for number in range(settings.replicas):
         if settings.replicas > 1:
@@ -151,7 +151,7 @@ def tune(
         start = translator.decoder.weights.copy()
         if number:
             start *= np.exp(OFF * np.random.default_rng(own_seed).standard_normal(len(start)))
-        replicas.append(_replica(translator, dev, settings, tuner, start, own_seed, threads))
+        replicas.append(_replica(decoder, dev, settings, tuner, start, own_seed, threads))
     names = translator.decoder.names
     free = np.array([name not in FIXED for name in names])
     found = [_scaled(replica.best.weights, free, translator.decoder.weights) for replica in replicas]
@@ -176,7 +176,7 @@ def _scaled(weights: Array, free: npt.NDArray[np.bool_], like: Array) -> Array:
 
 
 def _replica(
-    translator: Translator,
+    decoder: Decoder,
     dev: DevSet,
     settings: TuneSettings,
     tuner: Tuner | None,
@@ -185,7 +185,6 @@ def _replica(
     threads: int,
 ) -> Replica:
     """Run the loop once."""
-    decoder = translator.decoder
     tuner = tuner or make_tuner(settings.tuner)
     step = settings.step or _STEPS.get(settings.tuner, 1.0)
     free = np.array([name not in FIXED for name in decoder.names])
@@ -206,7 +205,7 @@ def _replica(
             number, dev.metric.name.upper(), shown.score, shown.ratio, f"{shown.hypotheses:,}", f"{new:,}",
         )  # fmt: skip
         best = max(range(number), key=lambda index: rounds[index].score)
-        if (last and number > 1) or new == 0 or number - 1 - best >= PATIENCE:
+        if (last and number > 1) or new == 0 or number - 1 - best >= (settings.patience or number):
             break
         try:
             fitted = tuner.fit(data, weights, seed + number, threads).weights
