@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import llvmlite.binding as llvm
 import numba
 from numba.core import event
+from numba.core.caching import FunctionCache
 
 from camber.progress import log
 
@@ -102,7 +103,34 @@ _config.CACHE_DIR = str(cache_folder())
 event.register("numba:compile", _SayOnce())
 
 # Kernels never allocate, so Numba's reference counting can be switched off: half of the time of a tight loop otherwise.
-_options: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", "_nrt": False}
+_options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
+
+class _Cache(FunctionCache):
+    """Numba's cache, without what only compiling needs.
+
+    Numba prepares its compiler before it looks into the cache: it registers all that it can compile, which imports
+    scipy.linalg and takes longer than all the rest of loading kernels. It does so again before it compiles anything, so
+    that code from the cache need not wait for it. (Compiled code would need it if it counted references.)
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+class _LazyCache:
+    """Makes the cache of a kernel when it is first needed: most kernels are only called by others and never loaded."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _real(self) -> _Cache:
+        return _Cache(self._function)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
 
 
 def kernel(function: Function) -> Function:
@@ -112,6 +140,8 @@ def kernel(function: Function) -> Function:
     signature: the public wrapper casts its arguments (int64 and float64 unless it says otherwise).
     """
     compiled = numba.njit(**_options)(function)
+    if not _config.DISABLE_JIT:
+        compiled._cache = _LazyCache(function)
     _registry[f"{function.__module__}.{function.__qualname__}"] = compiled
     return compiled
 

@@ -100,6 +100,30 @@ def test_the_folder_name_changes_with_the_kernels_and_with_nothing_else(tmp_path
     assert compile._sources_hash() not in (before, changed)
 
 
+def test_code_from_the_cache_loads_without_the_compiler_which_still_compiles_what_is_new(tmp_path):
+    code = """
+import sys
+import numpy as np
+from camber.kernel.table import empty_table, insert
+table = empty_table(4)
+insert(table, 42)
+prepared = "numba.np.arraymath" in sys.modules, "scipy.linalg" in sys.modules
+from camber.kernel.table import find
+from camber.kernel.heap import pop, push
+scores, items = np.zeros(4), np.zeros(4, np.int64)
+push(scores, items, 0, 1.5, 7)
+import scipy.linalg, scipy.optimize
+solved = scipy.linalg.solve(np.eye(2), np.ones(2)).sum() + scipy.optimize.brentq(lambda x: x - 1, 0, 3)
+print(prepared, find(table, 42) == insert(table, 42), pop(scores, items, 1), round(solved, 9))
+"""
+    works = "True (1.5, 7, 0) 3.0"
+    assert run(code, CAMBER_CACHE=str(tmp_path)) == f"(True, True) {works}"  # all is compiled
+    for path in tmp_path.rglob("heap*"):
+        path.unlink()
+    assert run(code, CAMBER_CACHE=str(tmp_path)) == f"(False, False) {works}"  # one is loaded, the others compiled
+    assert run(code, CAMBER_CACHE=str(tmp_path)) == f"(False, False) {works}"
+
+
 def test_numba_still_takes_the_options_that_make_kernels_fast():
     @kernel
     def total(values, out):
