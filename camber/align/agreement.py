@@ -63,13 +63,16 @@ class Trainer:
         self._prior = np.float32(cognates) * likeness(index, source.vocabulary, target.vocabulary)
         owner = np.repeat(np.arange(len(source.vocabulary)), np.diff(index.entry_offsets))
         # occurrences that NULL gets when none of them is linked; pseudo-counts are no occurrences
-        self._source_free = np.bincount(source.ids, minlength=source_words) + np.bincount(
-            owner, self._prior, source_words
-        )
-        self._target_free = np.bincount(target.ids, minlength=target_words) + np.bincount(
-            index.entry_targets, self._prior, target_words
-        )
-        self._posterior = np.empty(len(index), np.float32)
+        self.source_free = np.bincount(owner, self._prior, source_words).astype(np.float64)
+        self.source_free += np.bincount(source.ids, minlength=source_words)
+        self.target_free = np.bincount(index.entry_targets, self._prior, target_words).astype(np.float64)
+        self.target_free += np.bincount(target.ids, minlength=target_words)
+        #: expected counts of the last pass: of every entry, and of every word with any partner
+        self.counts = self._prior
+        self.source_totals, self.target_totals = np.zeros(source_words), np.zeros(target_words)
+        # what earlier text counted for pairs of words that do not meet in this one (see `go_on`)
+        self._elsewhere = np.zeros(source_words), np.zeros(target_words)
+        self._posterior = np.zeros(len(index), np.float32)
         self._ranges = _even_ranges(source.lengths * target.lengths * (source.lengths + target.lengths + 8))
 
     def train(self, mixture_passes: int, chain_passes: int) -> None:
@@ -80,6 +83,41 @@ class Trainer:
             if chain:
                 for direction in range(2):
                     self._set_jumps(direction, jump_counts[direction])
+
+    def go_on(
+        self,
+        known: Floats,
+        met: npt.NDArray[np.bool_],
+        source_words: npt.NDArray[np.float64],
+        target_words: npt.NDArray[np.float64],
+        jumps: Floats,
+    ) -> None:
+        """Start from the counts of earlier text instead: of entries, float32, where `met` says that they met there.
+
+        `source_words` and `target_words` are float64[words, 2]: times linked, and occurrences with pseudo-counts; words
+        beyond their end are new. `jumps` are the weights of both directions, float32[2, width].
+        """
+        index = self.index
+        owner = np.repeat(np.arange(len(index.entry_offsets) - 1), np.diff(index.entry_offsets))
+        sides = (owner, self.source_free, self._elsewhere[0], source_words), (
+            index.entry_targets, self.target_free, self._elsewhere[1], target_words
+        )  # fmt: skip
+        for words, free, elsewhere, before in sides:
+            free -= np.bincount(words[met], self._prior[met], len(free))  # was counted when they met
+            free[: len(before)] += before[:, 1]
+            elsewhere[: len(before)] = before[:, 0]
+            elsewhere -= np.bincount(words, known, len(free))
+            np.maximum(elsewhere, 0, out=elsewhere)
+        self._prior = np.where(met, known, self._prior)
+        self.model.jumps[:, 0] = jumps
+        self.model.jumps[:, 1] = jumps[:, ::-1]
+        self._maximise()
+
+    def revise(self, passes: int) -> None:
+        """Run passes of the HMM that leave the jumps as they are."""
+        for _ in range(passes):
+            self._expect(True)
+            self._maximise()
 
     def decode(self, threshold: float) -> tuple[Alignment, Alignment]:
         """Return, of either direction, the best link of every word.
@@ -139,7 +177,7 @@ class Trainer:
     def _maximise(self) -> None:
         """Set the lexical parameters from the posteriors."""
         counts = self._prior.copy()
-        source_totals, target_totals = np.zeros(len(self._source_free)), np.zeros(len(self._target_free))
+        source_totals, target_totals = (totals.copy() for totals in self._elsewhere)
         hmm.maximise(
             self.index.entries,
             self._posterior,
@@ -152,8 +190,9 @@ class Trainer:
             self.model.lexical,
         )
         # what found no partner is NULL's
-        self.model.null_source[:] = _shares(self._source_free - source_totals)
-        self.model.null_target[:] = _shares(self._target_free - target_totals)
+        self.model.null_source[:] = _shares(self.source_free - source_totals)
+        self.model.null_target[:] = _shares(self.target_free - target_totals)
+        self.counts, self.source_totals, self.target_totals = counts, source_totals, target_totals
 
     def _set_jumps(self, direction: int, counts: npt.NDArray[np.float64]) -> None:
         """Set the weights of jumps from counts float64[jumps]; jumps of similar great length share theirs."""

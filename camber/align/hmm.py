@@ -219,7 +219,8 @@ def workspace(longest_source: int, longest_target: int) -> npt.NDArray[np.float3
 def maximise(entries, posterior, entry_offsets, entry_targets, alpha, counts, source_totals, target_totals, lexical):
     """Add the posterior of every possible link to the counts and set the lexical parameters from them.
 
-    p(t|s) = (c(s, t) + α) / (Σ_t c(s, t) + α · target words), and so for p(s|t); the totals come as zeros.
+    p(t|s) = (c(s, t) + α) / (Σ_t c(s, t) + α · target words), and so for p(s|t); the totals come with what was counted
+    elsewhere.
     """
     for link in range(len(entries)):
         counts[entries[link]] += posterior[link]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,13 @@ from camber.align.pharaoh import Alignment
 from camber.corpus.bitext import Bitext
 from camber.corpus.reading import write_lines
 from camber.corpus.vocabulary import Vocabulary
+from camber.errors import ModelError
 
 #: The id of the empty word, on either side.
 NULL = -1
+
+#: Version of the file that :meth:`LexicalTable.save` writes.
+FORMAT = 1
 
 Ids = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -36,6 +41,51 @@ class LexicalTable:
     source_given_target: Floats  # [rows] p(s|t)
     source_words: int  # size of the source vocabulary
     target_words: int  # size of the target vocabulary
+
+    @classmethod
+    def from_counts(cls, keys: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], words: tuple[int, int]) -> Self:
+        """Make a table from rising :attr:`keys` and how often each was linked; `words`: sizes of the vocabularies."""
+        source_words, target_words = words
+        source = (keys // (target_words + 1) - 1).astype(np.int32)
+        target = (keys % (target_words + 1) - 1).astype(np.int32)
+        source_totals = np.bincount(source + 1, counts, source_words + 1)
+        target_totals = np.bincount(target + 1, counts, target_words + 1)
+        return cls(
+            source,
+            target,
+            counts.astype(np.int64),
+            counts / source_totals[source + 1],
+            counts / target_totals[target + 1],
+            source_words,
+            target_words,
+        )
+
+    def plus(self, other: LexicalTable) -> LexicalTable:
+        """Return the table of both texts together; the larger of two vocabularies begins with the smaller."""
+        words = max(self.source_words, other.source_words), max(self.target_words, other.target_words)
+        every = np.concatenate([_keys(table.source, table.target, words[1]) for table in (self, other)])
+        keys, row = np.unique(every, return_inverse=True)
+        counts = np.bincount(row, np.concatenate((self.counts, other.counts)), len(keys)).astype(np.int64)
+        return LexicalTable.from_counts(keys, counts, words)
+
+    def save(self, path: str | Path) -> None:
+        """Write the counts as one array, int32[rows + 1, 3]: vocabulary sizes first, then source, target, count."""
+        rows = np.column_stack((self.source, self.target, self.counts)).astype(np.int32)
+        head = np.array([[self.source_words, self.target_words, FORMAT]], np.int32)
+        np.save(path, np.concatenate((head, rows)), allow_pickle=False)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what :meth:`save` wrote."""
+        try:
+            array = np.load(path, allow_pickle=False).astype(np.int64)
+            if array.ndim != 2 or array.shape[1] != 3 or len(array) < 1 or array[0, 2] != FORMAT:
+                raise ValueError(f"format {FORMAT} expected")
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path}: not a lexical table ({error}); train the model again") from None
+        source_words, target_words = (int(size) for size in array[0, :2])
+        keys = _keys(array[1:, 0], array[1:, 1], target_words)
+        return cls.from_counts(keys, array[1:, 2], (source_words, target_words))
 
     def __len__(self) -> int:
         return len(self.source)
@@ -106,18 +156,7 @@ def lexical_table(bitext: Bitext, alignment: Alignment) -> LexicalTable:
     sources = np.concatenate((source_ids[source_at], source_lone, np.full(len(target_lone), NULL)))
     targets = np.concatenate((target_ids[target_at], np.full(len(source_lone), NULL), target_lone))
     keys, counts = np.unique(_keys(sources, targets, target_words), return_counts=True)
-    source, target = (keys // (target_words + 1) - 1).astype(np.int32), (keys % (target_words + 1) - 1).astype(np.int32)
-    source_totals = np.bincount(source + 1, counts, source_words + 1)
-    target_totals = np.bincount(target + 1, counts, target_words + 1)
-    return LexicalTable(
-        source,
-        target,
-        counts.astype(np.int64),
-        counts / source_totals[source + 1],
-        counts / target_totals[target + 1],
-        source_words,
-        target_words,
-    )
+    return LexicalTable.from_counts(keys, counts, (source_words, target_words))
 
 
 def _keys(source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], target_words: int) -> npt.NDArray[np.int64]:

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.agreement import Trainer
+from camber.align.aligner import Aligner
 from camber.align.links import link_index
 from camber.align.pharaoh import Alignment
 from camber.align.symmetrise import METHODS, symmetrise
 from camber.corpus.bitext import Bitext, Sentences
+from camber.corpus.vocabulary import Vocabulary
 from camber.progress import log
 from camber.settings import Settings, setting
 
@@ -29,6 +31,9 @@ _ALPHA, _COGNATES, _P_NULL = 0.0003, 0.5, 0.1
 # least mean posterior of a link: 0.3 has the lower error rate (by .006 on Hansards), but the phrase tables of 0.1 are
 # a tenth smaller and translate a little better (Multi30k dev)
 _THRESHOLD = 0.1
+# passes over new pairs, with the jumps that were learnt: of the links that 29,000 Multi30k pairs give the last 1,000
+# when aligned together, an aligner of the other 28,000 finds .973 (F1) without a pass, .978 with one or more
+_REVISIONS = 1
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,52 @@ def align_corpus(bitext: Bitext, settings: AlignSettings | None = None, threads:
 
     Nothing is drawn at random: the same text gives the same links.
     """
+    return learn_alignment(bitext, settings, threads)[0]
+
+
+def learn_alignment(
+    bitext: Bitext, settings: AlignSettings | None = None, threads: int = 0
+) -> tuple[Alignment, Aligner]:
+    """Align a bitext as :func:`align_corpus` does, and keep what was learnt for pairs that come later."""
     settings = settings or AlignSettings()
-    cut, whole = _cut_long_pairs(bitext)
-    trainer = Trainer(cut, link_index(cut), alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, threads=threads)
+    cut, owner = _cut_long_pairs(bitext)
+    trainer = _trainer(cut, threads)
     trainer.train(*_PASSES[settings.model])
-    alignment = symmetrise(*trainer.decode(_THRESHOLD), settings.symmetrise)
-    return alignment if cut is bitext else _join(alignment, cut, bitext, whole)
+    aligner = Aligner.of(trainer, settings.symmetrise)
+    return _links(trainer, settings.symmetrise, bitext, owner), aligner
+
+
+def align_new(aligner: Aligner, bitext: Bitext, threads: int = 0) -> tuple[Alignment, Aligner]:
+    """Align new pairs with what earlier text taught; also return the aligner with the new pairs counted in.
+
+    >>> old = Bitext.encode([["la", "casa"], ["la", "mesa"]], [["the", "house"], ["the", "table"]])
+    >>> links, _ = align_new(learn_alignment(old)[1], Bitext.encode([["mesa", "la"]], [["table", "the"]]))
+    >>> links.links.tolist()
+    [[0, 0], [1, 1]]
+    """
+    bitext = Bitext(_encoded(bitext.source, aligner.source), _encoded(bitext.target, aligner.target))
+    cut, owner = _cut_long_pairs(bitext)
+    trainer = _trainer(cut, threads)
+    aligner.teach(trainer)
+    trainer.revise(_REVISIONS)
+    return _links(trainer, aligner.symmetrise, bitext, owner), aligner.with_counts_of(trainer)
+
+
+def _trainer(bitext: Bitext, threads: int) -> Trainer:
+    return Trainer(bitext, link_index(bitext), alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, threads=threads)
+
+
+def _links(trainer: Trainer, method: str, bitext: Bitext, owner: npt.NDArray[np.int64]) -> Alignment:
+    """Read the links out of a trainer, as links of the whole pairs."""
+    alignment = symmetrise(*trainer.decode(_THRESHOLD), method)
+    return alignment if trainer.bitext is bitext else _join(alignment, trainer.bitext, bitext, owner)
+
+
+def _encoded(text: Sentences, known: Vocabulary) -> Sentences:
+    """Return the same sentences with ids of a vocabulary, new words behind it."""
+    vocabulary = known.extended(text.vocabulary.words)
+    renumber = vocabulary.encode(text.vocabulary.words).astype(np.int32)
+    return Sentences(renumber[text.ids], text.offsets, vocabulary)
 
 
 def _cut_long_pairs(bitext: Bitext) -> tuple[Bitext, npt.NDArray[np.int64]]:

@@ -1,0 +1,143 @@
+"""What a training learnt about aligning words, kept for pairs that come later.
+
+The expected counts of the last pass say everything: how often two words were linked, how often a word occurred and how
+often it was linked at all. The lexical parameters follow from them, and counts of new pairs are simply added. A pair of
+words that never met is worth the pseudo-counts of `agreement`: words that look alike find each other, and a new word is
+equally likely to produce any word.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.align.agreement import Trainer
+from camber.corpus.vocabulary import Vocabulary
+from camber.errors import ModelError
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Version of the folder that :meth:`Aligner.save` writes.
+FORMAT = 1
+
+#: Pairs of words that were linked less often than this are forgotten; they still count in the totals of their words.
+LEAST = 0.01
+
+_ARRAYS = ("entry_offsets", "entry_targets", "counts", "source_words", "target_words", "jumps")
+_KINDS = (np.int64, np.int32, np.float32, np.float64, np.float64, np.float32)
+
+
+@dataclass(frozen=True)
+class Aligner:
+    """Expected counts of both directions, which share them, and the weights of jumps."""
+
+    source: Vocabulary
+    target: Vocabulary
+    entry_offsets: Ints  # [source words + 1]: entries of source word w are entry_offsets[w]:entry_offsets[w + 1]
+    entry_targets: npt.NDArray[np.int32]  # [entries] rising for every source word
+    counts: Floats  # [entries] how often the two words were linked, pseudo-counts of likeness included
+    source_words: Doubles  # [source words, 2] times linked, and occurrences with pseudo-counts
+    target_words: Doubles  # [target words, 2]
+    jumps: Floats  # [2 directions, width] weights, 0 in the middle
+    symmetrise: str  # how both directions become one alignment
+
+    @classmethod
+    def of(cls, trainer: Trainer, symmetrise: str) -> Aligner:
+        """Keep what a trainer knows after its passes."""
+        index = trainer.index
+        owner = np.repeat(np.arange(len(index.entry_offsets) - 1), np.diff(index.entry_offsets))
+        order = np.lexsort((index.entry_targets, owner))
+        order = order[trainer.counts[order] >= LEAST]
+        return cls(
+            trainer.bitext.source.vocabulary,
+            trainer.bitext.target.vocabulary,
+            np.searchsorted(owner[order], np.arange(len(index.entry_offsets))).astype(np.int64),
+            index.entry_targets[order],
+            trainer.counts[order],
+            np.column_stack((trainer.source_totals, trainer.source_free)),
+            np.column_stack((trainer.target_totals, trainer.target_free)),
+            trainer.model.jumps[:, 0].copy(),
+            symmetrise,
+        )
+
+    @property
+    def _owners(self) -> Ints:
+        """The source word of every entry, int64[entries]."""
+        return np.repeat(np.arange(len(self.entry_offsets) - 1), np.diff(self.entry_offsets))
+
+    def teach(self, trainer: Trainer) -> None:
+        """Give a trainer these counts to start from; its vocabularies begin with ours."""
+        index, stride = trainer.index, max(len(trainer.bitext.target.vocabulary), 1)
+        ours = self._owners * stride + self.entry_targets
+        sources = np.repeat(np.arange(len(index.entry_offsets) - 1), np.diff(index.entry_offsets))
+        wanted = sources * stride + index.entry_targets
+        at = np.searchsorted(ours, wanted)
+        met = at < len(ours)
+        met[met] = ours[at[met]] == wanted[met]
+        known = np.zeros(len(wanted), np.float32)
+        known[met] = self.counts[at[met]]
+        width, middle = trainer.model.jumps.shape[2] // 2, self.jumps.shape[1] // 2
+        reach = np.clip(np.arange(-width, width + 1), -middle, middle) + middle  # far jumps share the farthest's weight
+        trainer.go_on(known, met, self.source_words, self.target_words, self.jumps[:, reach])
+
+    def with_counts_of(self, trainer: Trainer) -> Aligner:
+        """Return the aligner with what a taught trainer counted: entries of ours that it did not see stay."""
+        new = Aligner.of(trainer, self.symmetrise)
+        stride = max(len(new.target), 1)
+        keys = np.concatenate((new._owners * stride + new.entry_targets, self._owners * stride + self.entry_targets))
+        counts = np.concatenate((new.counts, self.counts))
+        keys, first = np.unique(keys, return_index=True)  # the first of equal ones is the new one
+        return Aligner(
+            new.source,
+            new.target,
+            np.searchsorted(keys // stride, np.arange(len(new.source) + 1)).astype(np.int64),
+            (keys % stride).astype(np.int32),
+            counts[first],
+            new.source_words,
+            new.target_words,
+            new.jumps if new.jumps.shape[1] > self.jumps.shape[1] else self.jumps,
+            self.symmetrise,
+        )
+
+    # --- files -------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> None:
+        """Write one ``.npy`` file per array, the vocabularies as text, and ``aligner.json``, into `folder`."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, kind in zip(_ARRAYS, _KINDS, strict=True):
+            np.save(folder / f"{name}.npy", np.ascontiguousarray(getattr(self, name), kind), allow_pickle=False)
+        self.source.save(folder / "source.vocabulary.txt")
+        self.target.save(folder / "target.vocabulary.txt")
+        facts = {"format": FORMAT, "symmetrise": self.symmetrise}
+        (folder / "aligner.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Aligner:
+        """Read what :meth:`save` wrote."""
+        folder = Path(folder)
+        try:
+            facts = json.loads((folder / "aligner.json").read_text(encoding="utf-8"))
+            version, symmetrise = facts["format"], str(facts["symmetrise"])
+            arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in _ARRAYS}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{folder}: not an aligner ({error}); train the model again") from None
+        if version != FORMAT:
+            raise ModelError(f"{folder}: aligner of format {version!r}, expected {FORMAT}; train the model again")
+        source, target = (Vocabulary.load(folder / f"{side}.vocabulary.txt") for side in ("source", "target"))
+        found = cls(source=source, target=target, symmetrise=symmetrise, **arrays)
+        fits = (
+            len(found.entry_offsets) == len(source) + 1
+            and found.entry_offsets[-1] == len(found.entry_targets) == len(found.counts)
+            and found.source_words.shape == (max(len(source), 1), 2)
+            and found.target_words.shape == (max(len(target), 1), 2)
+        )
+        if not fits or any(array.dtype != kind for array, kind in zip(arrays.values(), _KINDS, strict=True)):
+            raise ModelError(f"{folder}: the arrays of the aligner do not fit together; train the model again")
+        return found
