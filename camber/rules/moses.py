@@ -40,7 +40,7 @@ Int32s = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class _Side:
+class MosesSide:
     """The phrases of one side, line by line, in a vocabulary of the words in order of their frequency."""
 
     vocabulary: Vocabulary
@@ -49,12 +49,12 @@ class _Side:
 
 
 @dataclass(frozen=True)
-class _Table:
+class MosesTable:
     """What stands in a file, in the order of its lines."""
 
     path: str | Path
-    source: _Side
-    target: _Side
+    source: MosesSide
+    target: MosesSide
     values: npt.NDArray[np.float32]  # [lines, columns]
     links: npt.NDArray[np.uint8]
     link_offsets: Int64s
@@ -66,7 +66,7 @@ def read_moses(phrase_table: str | Path, reordering_table: str | Path | None = N
 
     Both may be plain or gzip. The vocabularies are those of the table's words, the most frequent first.
     """
-    table = _read(phrase_table, SCORE_NAMES, full=True)
+    table = read_columns(phrase_table, SCORE_NAMES, full=True)
     lines = len(table.values)
     if not lines:
         raise InputError("the phrase table is empty", phrase_table, remedy="give the table that Moses trained")
@@ -75,7 +75,7 @@ def read_moses(phrase_table: str | Path, reordering_table: str | Path | None = N
     _check_unique(source, target, phrase_table)
     reordering = np.zeros((lines, 0), np.float32)
     if reordering_table is not None:
-        reordering = _match(table, _read(reordering_table, REORDERING_NAMES, full=False))
+        reordering = _match(table, read_columns(reordering_table, REORDERING_NAMES, full=False))
 
     order = np.lexsort((target, -table.values[:, SCORE_NAMES.index("p_t_given_s")], source))
     sizes = np.bincount(source)
@@ -102,8 +102,8 @@ def read_moses(phrase_table: str | Path, reordering_table: str | Path | None = N
     )
 
 
-def _read(path: str | Path, names: tuple[str, ...], full: bool) -> _Table:
-    """Read a table with one number per name; with `full`, also alignments and counts."""
+def read_columns(path: str | Path, names: tuple[str, ...], full: bool, most: float = 1.0001) -> MosesTable:
+    """Read a table with one number per name, none of them above `most`; with `full`, also alignments and counts."""
     data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
     try:
         data.decode()
@@ -135,12 +135,12 @@ def _read(path: str | Path, names: tuple[str, ...], full: bool) -> _Table:
     if why != _DONE:
         _complain(why, data, state, path, names)
     values = out[2].astype(np.float32)
-    _check_probabilities(values, path)
+    _check_probabilities(values, path, most)
     offsets = [offsets_from(sizes[:, column]) for column in range(3)]
     sides = _renumbered(words[0], out[0], offsets[0]), _renumbered(words[1], out[1], offsets[1])
     short = counts[:, 2] < 0  # older tables lack c(s, t)
     counts[short, 2] = out[2][short, min(2, columns - 1)] * counts[short, 1]
-    return _Table(path, *sides, values, out[3], offsets[2], np.rint(counts).astype(np.int32))
+    return MosesTable(path, *sides, values, out[3], offsets[2], np.rint(counts).astype(np.int32))
 
 
 class _Words:
@@ -168,13 +168,13 @@ class _Words:
         return [self.letters[first:last].tobytes().decode() for first, last in spans]
 
 
-def _renumbered(words: _Words, ids: Int32s, offsets: Int64s) -> _Side:
+def _renumbered(words: _Words, ids: Int32s, offsets: Int64s) -> MosesSide:
     """Number words by falling frequency (in lines), then in code point order."""
     texts, frequency = words.texts(), np.bincount(ids, minlength=int(words.used[0])).tolist()
     order = sorted(range(len(texts)), key=lambda word: (-frequency[word], texts[word]))
     new = np.empty(len(order), np.int32)
     new[order] = np.arange(len(order), dtype=np.int32)
-    return _Side(Vocabulary([texts[word] for word in order]), new[ids], offsets)
+    return MosesSide(Vocabulary([texts[word] for word in order]), new[ids], offsets)
 
 
 def _complain(why: int, data: bytes, state: Int64s, path: str | Path, names: tuple[str, ...]) -> NoReturn:
@@ -195,8 +195,8 @@ def _complain(why: int, data: bytes, state: Int64s, path: str | Path, names: tup
     raise InputError(f"{piece!r} is not a number", path, line)
 
 
-def _check_probabilities(values: npt.NDArray[np.float32], path: str | Path) -> None:
-    wrong = ~((values >= 0) & (values <= 1.0001))
+def _check_probabilities(values: npt.NDArray[np.float32], path: str | Path, most: float) -> None:
+    wrong = ~((values >= 0) & (values <= most))
     if wrong.any():
         row, column = map(int, np.argwhere(wrong)[0])
         raise InputError(
@@ -217,7 +217,7 @@ def _check_unique(source: Int64s, target: Int64s, path: str | Path) -> None:
         raise InputError("this phrase pair was there before", path, again + 1)
 
 
-def _match(table: _Table, other: _Table) -> npt.NDArray[np.float32]:
+def _match(table: MosesTable, other: MosesTable) -> npt.NDArray[np.float32]:
     """Return the values of `other` in the order of the lines of `table`."""
     sides = []
     for mine, its in ((table.source, other.source), (table.target, other.target)):
