@@ -30,9 +30,8 @@ class LanguageModels(NamedTuple):
 
 
 class Decoder(Protocol):
-    """What options are made from: a decoder's rules, language models and weights."""
+    """What options are scored with: a decoder's language models and weights."""
 
-    store: RuleStore
     settings: DecodeSettings
     weights: F8
     language_models: LanguageModels
@@ -206,9 +205,9 @@ def _complete(
     word_first[first[len(phrases)]] = at
 
 
-def build_options(decoder: Decoder, phrases: I8, unknown_words: I8) -> Options:
-    """Score and select the options of `phrases` (rows of the rule store, or -1 - u for unknown word u)."""
-    store, weights, limit = decoder.store, decoder.weights, decoder.settings.options
+def build_options(decoder: Decoder, store: RuleStore, phrases: I8, unknown_words: I8) -> Options:
+    """Score and select the options of `phrases` (rows of `store`, or -1 - u for unknown word u)."""
+    weights, limit = decoder.weights, decoder.settings.options
     known = phrases[phrases >= 0]
     sizes = store.rule_offsets[known + 1] - store.rule_offsets[known]
     room = int(np.minimum(sizes, limit).sum()) + len(phrases) - len(known) + 1

@@ -20,6 +20,7 @@ from camber.engine import in_order
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, concatenate, step
 from camber.progress import Counter, log
+from camber.rules.overlay import Overlay
 from camber.rules.store import RuleStore
 
 F8 = npt.NDArray[np.float64]
@@ -47,8 +48,10 @@ class PhraseDecoder:
         models: Sequence[NgramModel],
         weights: Mapping[str, float],
         settings: DecodeSettings | None = None,
+        added: Overlay | None = None,
     ) -> None:
         self.store, self.models = store, list(models)
+        self.added = added  # pairs that were added since the store was made
         self.settings = settings or DecodeSettings()
         self.names = feature_names(len(self.models))
         missing = [name for name in self.names if name not in weights]
@@ -61,25 +64,25 @@ class PhraseDecoder:
         nodes, children, roots, begin = concatenate(self.models)
         self.language_models = LanguageModels(nodes, children, self.weights[LM:].copy())
         self.roots, self.begin = np.asarray(roots, np.int64), np.asarray(begin, np.int64)
-        self.lm_words = np.zeros((len(self.models), len(store.target_vocabulary)), np.int64)
+        self.lm_words = np.zeros((len(self.models), len(self.target_vocabulary)), np.int64)
         for k, model in enumerate(self.models):
-            self.lm_words[k] = model.word_ids(store.target_vocabulary)
+            self.lm_words[k] = model.word_ids(self.target_vocabulary)
         #: what the last call of `decode` did: edges, language model scores of cells, pops
         self.work = np.zeros(3, np.int64)
 
     @property
     def source_vocabulary(self) -> Vocabulary:
         """The source words that rules know."""
-        return self.store.source_vocabulary
+        return (self.added or self.store).source_vocabulary
 
     @property
     def target_vocabulary(self) -> Vocabulary:
         """The target words that rules produce."""
-        return self.store.target_vocabulary
+        return (self.added or self.store).target_vocabulary
 
     def reweighted(self, weights: Mapping[str, float]) -> PhraseDecoder:
         """Return the same decoder with other weights."""
-        return PhraseDecoder(self.store, self.models, weights, self.settings)
+        return PhraseDecoder(self.store, self.models, weights, self.settings, self.added)
 
     def remembering(self) -> PhraseDecoder:
         """Return this decoder: its rules are a table, and there is nothing that would be worth keeping."""
@@ -89,7 +92,7 @@ class PhraseDecoder:
         """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""
         settings = DecodeSettings.from_dict({**self.settings.to_dict(), **changes})
         weights = dict(zip(self.names, self.weights.tolist(), strict=True))
-        return PhraseDecoder(self.store, self.models, weights, settings)
+        return PhraseDecoder(self.store, self.models, weights, settings, self.added)
 
     def decode(
         self, sentences: Sequence[Sequence[str]], nbest: int = 1, distinct: bool = True, threads: int = 0
@@ -140,12 +143,12 @@ class PhraseDecoder:
 
     def word_alignment(self, derivation: Derivation) -> list[tuple[int, int]]:
         """Return the (source, target) links of a derivation, from the alignments inside its rules."""
-        store = self.store
+        rules = self.added or self.store
         found = []
         for r, (source, _), (target, _) in zip(
             derivation.rules.tolist(), derivation.spans.tolist(), derivation.target_spans.tolist(), strict=True
         ):
-            links = [(0, 0)] if r < 0 else store.links[store.link_offsets[r] : store.link_offsets[r + 1]].tolist()
+            links = [(0, 0)] if r < 0 else rules.links_of(r).tolist()
             found += [(source + s, target + t) for s, t in links]
         return sorted(found)
 
@@ -202,13 +205,17 @@ class PhraseDecoder:
         self, batch: Sequence[Sequence[str]], nbest: int, distinct: bool, begin: I8, ends: I8
     ) -> tuple[Found, Options, list[str]]:
         """Call the kernel, with larger work arrays if it asks for them; also return the options and unknown words."""
-        store, settings = self.store, self.settings
+        store, settings, numbers = self.store, self.settings, None
         offsets = np.zeros(len(batch) + 1, np.int64)
         np.cumsum([len(words) for words in batch], out=offsets[1:])
-        ids = np.concatenate([store.source_vocabulary.encode(words) for words in batch])
-        longest = max(1, store.max_phrase_length)
-        spans = np.empty((len(ids), longest), np.int64)
-        lookup_batch(ids, offsets, longest, store.source_ids, store.source_offsets, spans)
+        sentences = [self.source_vocabulary.encode(words) for words in batch]
+        ids = np.concatenate(sentences)
+        if self.added:
+            store, spans, numbers = self.added.batch(sentences)
+        else:
+            longest = max(1, store.max_phrase_length)
+            spans = np.empty((len(ids), longest), np.int64)
+            lookup_batch(ids, offsets, longest, store.source_ids, store.source_offsets, spans)
 
         # words without a rule of their own are passed through
         flat = [word for words in batch for word in words]
@@ -224,7 +231,7 @@ class PhraseDecoder:
         for k, model in enumerate(self.models):
             unknown_words[k] = model.word_ids(Vocabulary(unknown))
         phrases = np.concatenate([phrases, -1 - np.arange(len(unknown), dtype=np.int64)])
-        options = build_options(self, phrases, unknown_words)
+        options = build_options(self, store, phrases, unknown_words)
 
         found = Found.make(len(batch), len(ids), nbest, len(self.names))
         end_words = np.repeat(np.where(ends > 0, END, -1)[:, None], len(self.models), axis=1).astype(np.int64)
@@ -240,11 +247,14 @@ class PhraseDecoder:
             if code < 0:
                 workspace.grow(code)
         self.work += workspace.work
+        if numbers is not None:  # rules are known outside by numbers that do not depend on the batch
+            parts = found.rule[: found.next[2]]
+            parts[parts >= 0] = numbers[parts[parts >= 0]]
         return found, options, unknown
 
     def _derivations(self, found: Found, options: Options, unknown: list[str]) -> Iterator[list[Derivation]]:
         """Turn the kernel's columns into derivations, sentence by sentence."""
-        vocabulary = self.store.target_vocabulary.words
+        vocabulary = self.target_vocabulary.words
         h = 0
         for count in found.count.tolist():
             result = []

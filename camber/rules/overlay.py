@@ -98,10 +98,10 @@ class Overlay:
         """The phrase pairs of the added pairs alone."""
         return self._extracted()[0]
 
-    def links(self, number: int) -> npt.NDArray[np.uint8]:
+    def links_of(self, number: int) -> npt.NDArray[np.uint8]:
         """Return the inner links of a rule by its number (see :class:`BatchRules`), uint8[links, 2]."""
         store, row = (self.store, number) if number < len(self.store) else (self.added, number - len(self.store))
-        return store.links[store.link_offsets[row] : store.link_offsets[row + 1]]
+        return store.links_of(row)
 
     def batch(self, sentences: Sequence[Int64s]) -> BatchRules:
         """Return the rules of sentences, int64 ids of :attr:`source_vocabulary` (-1: unknown)."""

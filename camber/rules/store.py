@@ -104,6 +104,10 @@ class RuleStore:
         """Return the rows of the rules of a source phrase, best first."""
         return range(int(self.rule_offsets[phrase]), int(self.rule_offsets[phrase + 1]))
 
+    def links_of(self, rule: int) -> npt.NDArray[np.uint8]:
+        """Return the (source, target) links inside a rule, uint8[links, 2]."""
+        return self.links[self.link_offsets[rule] : self.link_offsets[rule + 1]]
+
     # --- finding -----------------------------------------------------------------------------------------------
 
     def find(self, phrase_ids: npt.ArrayLike) -> int:

@@ -119,7 +119,7 @@ def test_a_rule_is_known_by_the_same_number_in_every_batch(texts):
     def rules(found):
         owners = np.repeat(np.arange(found.store.phrases), np.diff(found.store.rule_offsets))
         return {
-            int(number): (found.store.source(owner), found.store.target(row), overlay.links(int(number)).tolist())
+            int(number): (found.store.source(owner), found.store.target(row), overlay.links_of(int(number)).tolist())
             for row, (number, owner) in enumerate(zip(found.numbers.tolist(), owners.tolist(), strict=True))
         }
 
