@@ -14,7 +14,10 @@ def command() -> None:
     pass
 
 
-@command.command("moses", help="A phrase-based Moses model: moses.ini with text tables and ARPA language models.")
+@command.command(
+    "moses",
+    help="A phrase-based or hierarchical Moses model: moses.ini with tables in text form and ARPA language models.",
+)
 @click.argument("ini", type=FILE)
 @click.argument("model", type=FILE)
 def moses(ini: Path, model: Path) -> None:

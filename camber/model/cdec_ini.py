@@ -83,9 +83,16 @@ def convert_cdec(
 
 
 def open_cdec_decoder(directory: ModelDirectory, settings: ChartSettings | None = None) -> ChartDecoder:
-    """Return the decoder of a model that :func:`convert_cdec` wrote; nothing is parsed, arrays are memory-mapped."""
+    """Return the decoder of a model that :func:`convert_cdec` wrote; nothing is parsed, arrays are memory-mapped.
+
+    A model of this kind may also have come from Moses: then it has one large table instead of grammars.
+    """
     if directory.kind != KIND:
         raise ModelError(f"{directory.path}: a {directory.kind} model, expected {KIND}")
+    if (directory.path / "table").is_dir():
+        from camber.model.moses_chart import open_table_decoder
+
+        return open_table_decoder(directory, settings)
     count = int(directory.sizes.get("language_models", 0))
     grammars = GrammarSet.load(directory.path / "grammars")
     return ChartDecoder(

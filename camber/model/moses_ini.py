@@ -18,8 +18,10 @@ from camber.progress import log, stage
 from camber.rules.moses import read_moses
 from camber.text.pipeline import TextPipeline, TextSettings
 
+#: Moses' numbers of searches over strings with a chart, and of those over trees and forests
+CHART_ALGORITHMS = ("3", "5", "6", "7", "8", "9")
 _PHRASE_TABLES = ("PhraseDictionaryMemory",)
-_LANGUAGE_MODELS = ("KENLM", "SRILM", "IRSTLM")
+LANGUAGE_MODELS = ("KENLM", "SRILM", "IRSTLM")
 _PENALTIES = {
     "WordPenalty": "word_penalty",
     "PhrasePenalty": "phrase_penalty",
@@ -27,7 +29,7 @@ _PENALTIES = {
     "Distortion": "distortion",
 }
 #: Moses scores an unknown word with -100; our feature counts such words.
-_UNKNOWN_SCORE = -100.0
+UNKNOWN_SCORE = -100.0
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,15 @@ class MosesIni:
     path: Path
     features: list[Feature]
     weights: dict[str, list[float]]
-    values: dict[str, str]  # sections with a single value
+    values: dict[str, str]  # the first line of every other section
+    sections: dict[str, list[str]]  # all its lines
 
     @classmethod
     def read(cls, path: str | Path) -> MosesIni:
         """Parse the sections of a `moses.ini`."""
         features: list[Feature] = []
         weights: dict[str, list[float]] = {}
-        values: dict[str, str] = {}
+        sections: dict[str, list[str]] = {}
         counts: dict[str, int] = {}
         section = ""
         for number, raw in enumerate(read_lines(path), 1):
@@ -63,6 +66,7 @@ class MosesIni:
                 continue
             if line.startswith("[") and line.endswith("]"):
                 section = line[1:-1]
+                sections.setdefault(section, [])
             elif section == "feature":
                 kind, *rest = shlex.split(line)
                 arguments = dict(item.split("=", 1) for item in rest if "=" in item)
@@ -78,10 +82,11 @@ class MosesIni:
                 if not equals:
                     raise InputError(f"{line!r} is not 'Name= number …'", path, number)
             else:
-                values.setdefault(section, line)
+                sections.setdefault(section, []).append(line)
         if not features:
             raise InputError("no [feature] section", path, remedy="Moses models older than version 2 are not read")
-        return cls(Path(path), features, weights, values)
+        values = {section: lines[0] for section, lines in sections.items() if lines}
+        return cls(Path(path), features, weights, values, sections)
 
     def of_kind(self, *kinds: str) -> list[Feature]:
         """Return the features of some kinds."""
@@ -106,12 +111,26 @@ class MosesIni:
         raise InputError(f"{feature.name}: no file {path}", self.path, feature.line, remedy="check its path=")
 
 
+def is_hierarchical(moses: MosesIni) -> bool:
+    """Whether this is a model for a chart decoder: search algorithm 3 or one of those behind it, or a RuleTable."""
+    algorithm = moses.values.get("search-algorithm", "0")
+    return algorithm in CHART_ALGORITHMS or bool(moses.of_kind("RuleTable"))
+
+
 def convert_moses(ini: str | Path, model: str | Path) -> None:
-    """Write the model directory `model` from a phrase-based Moses model; its text stays tokenised as it is."""
+    """Write the model directory `model` from a Moses model; its text stays tokenised as it is.
+
+    The model may be phrase-based, or hierarchical with the one label X.
+    """
     check_place(model)
     moses = MosesIni.read(ini)
+    if is_hierarchical(moses):
+        from camber.model.moses_chart import convert_hierarchical
+
+        convert_hierarchical(moses, model)
+        return
     tables, reorderings = moses.of_kind(*_PHRASE_TABLES), moses.of_kind("LexicalReordering")
-    languages = moses.of_kind(*_LANGUAGE_MODELS)
+    languages = moses.of_kind(*LANGUAGE_MODELS)
     if len(tables) != 1 or len(reorderings) > 1:
         raise InputError(
             f"{len(tables)} phrase tables and {len(reorderings)} reordering tables; expected 1 (in text form, as "
@@ -119,7 +138,7 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
             ini,
         )
     for feature in moses.features:
-        known = (*_PHRASE_TABLES, *_LANGUAGE_MODELS, *_PENALTIES, "LexicalReordering")
+        known = (*_PHRASE_TABLES, *LANGUAGE_MODELS, *_PENALTIES, "LexicalReordering")
         if feature.kind not in known:
             raise InputError(
                 f"the feature {feature.kind} is not supported", ini, feature.line, remedy=f"known: {', '.join(known)}"
@@ -139,7 +158,7 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
     for feature in moses.of_kind(*_PENALTIES):
         value = 1.0 if feature.kind == "UnknownWordPenalty" and feature.name not in moses.weights else None
         weights[_PENALTIES[feature.kind]] = value if value is not None else moses.weight(feature, 1)[0]
-    weights["unknown"] *= _UNKNOWN_SCORE
+    weights["unknown"] *= UNKNOWN_SCORE
     for name, feature in zip(names[LM:], languages, strict=True):
         weights[name] = moses.weight(feature, 1)[0]
     settings = DecodeSettings(

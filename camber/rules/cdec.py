@@ -1,4 +1,4 @@
-"""Read cdec's files: grammars (one rule a line), weights, and `cdec.ini`.
+"""Read cdec's files: grammars (one rule a line), weights, and `cdec.ini`; write grammars.
 
 [X] ||| [X,1] ein [X,2] ||| a [X,1] [X,2] ||| EgivenFCoherent=0.88 CountEF=1.6 ||| 1-0
 """
@@ -6,18 +6,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from camber.corpus import Vocabulary
-from camber.corpus.reading import decode_lines, read_bytes, read_lines
-from camber.errors import InputError
+from camber.corpus.reading import decode_lines, read_bytes, read_lines, write_whole
+from camber.errors import CamberError, InputError
+from camber.progress import log
 from camber.rules.grammar import Grammar
 from camber.rules.grammar_set import GrammarSet
 from camber.rules.ragged import offsets_from
+
+#: words that stand for something else in a grammar
+_RESERVED = re.compile(r"\|\|\||\[(X,)?\d+\]")
 
 
 class _Columns:
@@ -134,6 +139,44 @@ def read_cdec_grammars(paths: Sequence[str | Path], sentences: Iterable[Sequence
         columns.read(Path(path))
         counts.append(len(columns.source_sizes) - sum(counts))
     return GrammarSet.of(columns.grammar(), offsets_from(np.array(counts, np.int64)), sentences)
+
+
+def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, str] | None = None) -> int:
+    """Write a grammar (gzip if its name ends in .gz), with its features under the `names` given; return the rules.
+
+    A word that cdec would take for something else, such as [1] or |||, has no spelling in this format: rules with such
+    words are left out, and that is said.
+    """
+    called = [(names or {}).get(name, name) for name in grammar.names]
+    for name in called:
+        if not name or any(blank in name for blank in " \t="):
+            raise CamberError(f"the feature name {name!r} cannot be written to a cdec grammar")
+    bad = [
+        np.array([bool(_RESERVED.fullmatch(word)) for word in vocabulary.words] + [False, False], bool)
+        for vocabulary in (grammar.source_words, grammar.target_words)  # the last two are the non-terminals -1 and -2
+    ]
+    written = 0
+    with write_whole(path) as stream:
+        for rule in range(len(grammar)):
+            source = grammar.source[grammar.source_offsets[rule] : grammar.source_offsets[rule + 1]]
+            target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]]
+            if bad[0][source].any() or bad[1][target].any():
+                continue
+            values = zip(called, grammar.features[rule].tolist(), strict=True)
+            stream.write(
+                f"[X] ||| {_spell(source.tolist(), grammar.source_words)} ||| "
+                f"{_spell(target.tolist(), grammar.target_words)} ||| "
+                f"{' '.join([f'{name}={value!r}' for name, value in values])} ||| "
+                f"{' '.join([f'{s}-{t}' for s, t in grammar.rule_links(rule)])}\n"
+            )
+            written += 1
+    if written < len(grammar):
+        log.warning("%s: %d rules have words that cdec cannot read, and are left out", path, len(grammar) - written)
+    return written
+
+
+def _spell(symbols: list[int], words: Vocabulary) -> str:
+    return " ".join([words.words[symbol] if symbol >= 0 else f"[X,{-symbol}]" for symbol in symbols])
 
 
 def read_cdec_weights(path: str | Path) -> dict[str, float]:

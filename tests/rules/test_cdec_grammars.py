@@ -1,14 +1,20 @@
 """cdec's files: grammars, weights, cdec.ini, and the set of grammars that a model keeps."""
 
+import dataclasses
 import gzip
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from naive.toy_grammars import grammars
 
+from camber.corpus import Vocabulary
 from camber.errors import CamberError, InputError
 from camber.model.cdec_ini import convert_cdec, open_cdec_decoder
 from camber.model.directory import ModelDirectory
-from camber.rules.cdec import CdecIni, read_cdec_grammar, read_cdec_grammars, read_cdec_weights
+from camber.rules.cdec import CdecIni, read_cdec_grammar, read_cdec_grammars, read_cdec_weights, write_cdec_grammar
 from camber.rules.grammar_set import GrammarSet
 
 HAUS = """\
@@ -152,3 +158,27 @@ def test_a_missing_grammar_is_named(tmp_path):
     with pytest.raises(InputError, match=r"grammar\.0 is missing"):
         convert_cdec(ini, tmp_path / "model")
     assert CdecIni.read(ini).one("formalism") == "scfg"
+
+
+@settings(max_examples=50, deadline=None)
+@given(grammars())
+def test_what_is_written_is_read_as_it_was(grammar):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "grammar.0.gz"
+        assert write_cdec_grammar(path, grammar, {"lex_t_given_s": "MaxLex"}) == len(grammar)
+        found = read_cdec_grammar(path)
+    assert found.names == tuple(name.replace("lex_t_given_s", "MaxLex") for name in grammar.names)
+    assert found.features.tolist() == grammar.features.tolist()
+    for rule in range(len(grammar)):
+        assert found.source_side(rule) == grammar.source_side(rule)
+        assert found.target_side(rule) == grammar.target_side(rule)
+        assert found.rule_links(rule) == grammar.rule_links(rule)
+
+
+def test_words_that_cdec_would_misread_are_left_out(tmp_path):
+    grammar = read_cdec_grammar(write(tmp_path / "g", HAUS + HUND))
+    spoilt = dataclasses.replace(grammar, target_words=Vocabulary(["[1]", *grammar.target_words.words[1:]]))
+    assert write_cdec_grammar(tmp_path / "out", spoilt) == 3
+    with pytest.raises(CamberError, match="'a=b' cannot be written"):
+        write_cdec_grammar(tmp_path / "out", grammar, {"p": "a=b"})
+    assert len(read_cdec_grammar(tmp_path / "out")) == 3, "the old file is still there"
