@@ -55,6 +55,8 @@ def main() -> None:
     """Run the command line: exit code 0 done, 1 a clear error, 2 wrong usage."""
     from camber.errors import CamberError
 
+    # Camber has threads of its own. Those of BLAS cost time at every start, and sums would depend on their number.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         cli(standalone_mode=False)
     except CamberError as error:
