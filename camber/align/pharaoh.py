@@ -72,6 +72,25 @@ def read_pharaoh(path: str | Path, lengths: Sequence[tuple[int, int]] | None = N
     return _in_order(Alignment(links, offsets))
 
 
+def read_kept_pharaoh(path: str | Path, kept: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Alignment:
+    """Read an alignment of raw lines and keep the rising lines `kept`, whose pairs have int64[kept, 2] words."""
+    every = read_pharaoh(path)
+    if len(kept) and int(kept[-1]) >= len(every):
+        raise InputError(f"{len(every):,} lines, but there are more sentence pairs", path)
+    found = Alignment.from_pairs([[(s, t) for s, t in every[i].tolist()] for i in kept])
+    outside = np.flatnonzero((found.links >= lengths[found.owners]).any(axis=1))
+    if len(outside):
+        row = int(found.owners[outside[0]])
+        source, target = lengths[row].tolist()
+        raise InputError(
+            f"a link lies outside a pair of {source} and {target} words",
+            path,
+            int(kept[row]) + 1,
+            remedy="positions count from 0, and words are those of our tokenisation (--tokenizer none?)",
+        )
+    return found
+
+
 def write_pharaoh(path: str | Path, alignment: Alignment) -> None:
     """Write one line per pair."""
     links = np.ascontiguousarray(alignment.links, np.int32)

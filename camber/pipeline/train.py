@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from camber.align.pharaoh import Alignment, read_pharaoh
-from camber.align.words import align_corpus
+from camber.align.lexical import lexical_table
+from camber.align.pharaoh import Alignment, read_kept_pharaoh
+from camber.align.words import learn_alignment
 from camber.corpus.reading import read_parallel
 from camber.decode.features import feature_names, untuned_weights
 from camber.errors import InputError, SettingsError, TuneError
@@ -116,7 +117,7 @@ def train(
                 lambda folder: _tune(method, settings, corpus, language, rules, dev, seed, threads, folder),
                 code=("camber.tune", "camber.decode", "camber.metrics"),
             )  # fmt: skip
-        _assemble(method, model, settings, corpus, language, rules, tuning)
+        _assemble(method, model, settings, corpus, aligned, language, rules, tuning)
         if not keep_work:
             stages.remove()
     translator = load(model)
@@ -139,24 +140,14 @@ def _align(corpus: Stage, alignment: Name | None, settings: TrainSettings, threa
     """Align the corpus, or read the user's alignment and keep the lines of the pairs that cleaning kept."""
     bitext = load_bitext(corpus.folder)
     if alignment is None:
-        found = align_corpus(bitext, settings.align, threads)
+        found, aligner = learn_alignment(bitext, settings.align, threads)
+        aligner.save(folder / "aligner")  # for pairs that are added later
     else:
-        every = read_pharaoh(alignment)
-        kept = np.load(corpus.folder / "kept.npy")
-        if len(kept) and int(kept[-1]) >= len(every):
-            raise InputError(f"{len(every):,} lines, but there are more sentence pairs", alignment)
-        found = Alignment.from_pairs([[(s, t) for s, t in every[i].tolist()] for i in kept])
-        lengths = list(zip(bitext.source.lengths.tolist(), bitext.target.lengths.tolist(), strict=True))
-        for row, (links, (s, t)) in enumerate(zip(found, lengths, strict=True)):
-            if len(links) and (links[:, 0].max() >= s or links[:, 1].max() >= t):
-                raise InputError(
-                    f"a link lies outside a pair of {s} and {t} words",
-                    alignment,
-                    int(kept[row]) + 1,
-                    remedy="positions count from 0, and words are those of our tokenisation (--tokenizer none?)",
-                )
+        lengths = np.column_stack((bitext.source.lengths, bitext.target.lengths))
+        found = read_kept_pharaoh(alignment, np.load(corpus.folder / "kept.npy"), lengths)
     np.save(folder / "links.npy", found.links)
     np.save(folder / "offsets.npy", found.offsets)
+    lexical_table(bitext, found).save(folder / "lexicon.npy")
 
 
 def _load_alignment(folder: Path) -> Alignment:
@@ -242,6 +233,7 @@ def _assemble(
     model: Path,
     settings: TrainSettings,
     corpus: Stage,
+    aligned: Stage,
     language: Stage,
     rules: Stage,
     tuning: Stage | None,
@@ -251,6 +243,9 @@ def _assemble(
         draft.take_folder(corpus.folder / "text", "text")
         draft.take_folder(language.folder)
         draft.take_folder(rules.folder, _RULE_STAGES[method])
+        draft.take_folder(aligned.folder / "aligner", "align")  # absent if the user aligned
+        if method == "phrase":  # an indexed corpus says it by itself
+            draft.take(aligned.folder / "lexicon.npy", "align/lexicon.npy")
         if tuning:
             draft.take(tuning.folder / "weights.tsv", "weights.tsv")
         else:
