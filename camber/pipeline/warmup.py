@@ -9,8 +9,11 @@ from tempfile import TemporaryDirectory
 
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_corpus
+from camber.bend.bins import Bins
+from camber.bend.lookup import Lookup
 from camber.corpus import Bitext
 from camber.corpus.hotel import generate
+from camber.corpus.reading import write_lines
 from camber.decode.chart import ChartDecoder
 from camber.decode.features import feature_names, untuned_weights
 from camber.decode.lists import to_nbest
@@ -30,6 +33,7 @@ from camber.rules.extraction import RuleSettings, extract
 from camber.rules.hiero import HieroExtractor
 from camber.rules.index import CorpusIndex
 from camber.rules.moses import read_moses
+from camber.rules.moses_rules import read_moses_rules
 from camber.rules.moses_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
 from camber.rules.store import RuleStore
 from camber.text.pipeline import TextPipeline, TextSettings
@@ -80,6 +84,9 @@ def _use_everything() -> None:
     rows = metric.statistics(translator.translate(source, threads=1), [target])
     paired_bootstrap(metric, rows, rows, samples=10)
     paired_randomisation(metric, rows, rows, trials=10)
+    lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])
+    lookup.find(0, [0.1])
+    lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
 
@@ -87,6 +94,8 @@ def _use_everything() -> None:
 def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Alignment) -> None:
     write_moses(store, folder)
     read_moses(folder / PHRASE_TABLE, folder / REORDERING_TABLE)
+    write_lines(folder / "rules", ["a [X] ||| b [X] ||| 1 ||| 0-0"])
+    read_moses_rules(folder / "rules").grammar(["a"])
     write_arpa(folder / "lm.arpa", trie)
     read_arpa(folder / "lm.arpa")
     write_pharaoh(folder / "links", alignment)

@@ -1,0 +1,231 @@
+"""Say whether features can tell the best hypotheses of an n-best list from all others (clark2014, Figures 4-6).
+
+Three models over the same features are asked: *linear* (one weight for each feature), *globally non-linear* (one weight
+for each value that a feature's sum over a hypothesis takes) and *locally non-linear* (one for each value that it takes
+in a part; a hypothesis counts its parts). A pair is a hypothesis of the best quality in its sentence and one of lower
+quality. The pairs are separable if some weights rank all of them right; a linear program finds such weights, with a
+margin of 1, or the least sum of what is missing:
+
+    minimise Σ s   so that   w · (best - other) + s >= 1,   s >= 0
+
+The minimum is 0 or at least 1 (the dual is to find y in [0, 1] with Σ y (best - other) = 0 and the largest Σ y, and any
+y but 0 can be scaled up to a largest entry of 1), so that rounding cannot blur the answer. The pairs with y > 0
+contradict each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import CamberError
+from camber.nbest.nbest import NBest
+
+Part = Mapping[str, float]  # a feature that is absent, or NaN, is not the value 0: it fires no indicator
+Lists = Sequence[Sequence[Sequence[Part]]]  # sentences → hypotheses → parts
+_Model = dict[tuple[int, Hashable], float]  # (hypothesis, feature or indicator) → value
+#: Sums over parts are equal if they agree to so many digits of the feature's largest sum: 0.1 + 0.2 is 0.3.
+DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """What one kind of model can do."""
+
+    separable: bool  # all sentences together, with the same weights
+    violation: float  # the least sum of what pairs lack to a margin of 1 (see above): 0 if separable, else at least 1
+    pairs: int  # pairs of a best hypothesis and a worse one
+    conflicts: list[tuple[int, int]]  # (best, other): pairs that contradict each other; empty if separable
+    sentences: npt.NDArray[np.bool_]  # [sentences]: each by itself
+    weights: dict[Hashable, float]  # of features, or (feature, value): they separate, or come nearest to it
+
+
+@dataclass(frozen=True, eq=False)
+class Separability:
+    """Whether the best hypotheses are separable: by a linear, a globally and a locally non-linear model."""
+
+    linear: Separation
+    globally: Separation
+    locally: Separation
+
+    def __str__(self) -> str:
+        rows = (("linear", self.linear), ("globally non-linear", self.globally), ("locally non-linear", self.locally))
+        return "\n".join(
+            f"{name:20}{'separable' if found.separable else 'inseparable':13}"
+            f"{int(found.sentences.sum()):,} of {len(found.sentences):,} sentences by themselves"
+            for name, found in rows
+        )
+
+
+def separable(
+    nbest: NBest | Lists,
+    quality: npt.ArrayLike | Sequence[Sequence[float]],
+    features: Sequence[str] | None = None,
+    absent: float | None = None,
+) -> Separability:
+    """Say whether the best hypotheses of every sentence are separable from the others.
+
+    `nbest` is a list with parts, or plain lists: sentences → hypotheses → parts, each a mapping of feature names to
+    values. `quality` has one number for each hypothesis, in the same order; higher is better. `features` are those to
+    look at, all by default. A feature that a part lacks fires no indicator; nor do NaN, the value `absent` (if given)
+    and, in an `NBest`, a 0 of features that its file left out.
+
+    >>> two_small, one_large = [{"h": 2.0}, {"h": 2.0}], [{"h": 4.0}]
+    >>> found = separable([[two_small, one_large]], [[1.0, 0.0]])
+    >>> found.linear.separable, found.globally.separable, found.locally.separable
+    (False, False, True)
+    """
+    columns = _columns(nbest, features, absent)
+    pairs, owners = _pairs(columns, quality)
+    sums, has = columns.sums()
+    named = dict(enumerate(columns.names))
+    whole = [(h, f) for h, f in np.argwhere(has).tolist()]
+    linear: _Model = {(h, named[f]): float(sums[h, f]) for h, f in whole}
+    globally: _Model = {(h, (named[f], float(sums[h, f]))): 1.0 for h, f in whole}
+    locally: _Model = {}
+    for part, feature in np.argwhere(~np.isnan(columns.values)).tolist():
+        key = (int(columns.hypotheses[part]), (named[feature], float(columns.values[part, feature]) + 0.0))
+        locally[key] = locally.get(key, 0.0) + 1.0
+    return Separability(
+        *(_separation(model, pairs, owners, columns) for model in (linear, globally, locally)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """Parts in columns: values float64[parts, features], NaN where absent; hypotheses int64[parts]."""
+
+    names: list[str]
+    values: npt.NDArray[np.float64]
+    hypotheses: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]  # [sentences + 1]: hypotheses
+
+    def sums(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """Return the sums over each hypothesis, rounded, and whether any part has the feature; [hypotheses, F]."""
+        shape = (int(self.offsets[-1]), len(self.names))
+        sums, has = np.zeros(shape), np.zeros(shape, bool)
+        present = ~np.isnan(self.values)
+        np.add.at(sums, self.hypotheses, np.where(present, self.values, 0.0))
+        np.logical_or.at(has, self.hypotheses, present)
+        for column, largest in zip(sums.T, np.abs(sums).max(axis=0, initial=0.0).tolist(), strict=True):
+            if largest > 0.0:
+                column[:] = np.round(column, DIGITS - 1 - math.floor(math.log10(largest))) + 0.0  # + 0.0: never -0
+        return sums, has
+
+
+def _columns(nbest: NBest | Lists, features: Sequence[str] | None, absent: float | None) -> _Columns:
+    if isinstance(nbest, NBest):
+        names = list(nbest.names)
+        values = nbest.features.copy()
+        for column, name in enumerate(names):
+            if name in nbest.sparse:
+                values[values[:, column] == 0.0, column] = np.nan
+        hypotheses = np.repeat(np.arange(nbest.hypotheses), np.diff(nbest.part_offsets))
+        offsets = nbest.sentence_offsets
+    else:
+        flat = [hypothesis for sentence in nbest for hypothesis in sentence]
+        parts = [part for hypothesis in flat for part in hypothesis]
+        names = list(dict.fromkeys(name for part in parts for name in part))
+        values = np.array([[part.get(name, np.nan) for name in names] for part in parts], np.float64)
+        values = values.reshape(len(parts), len(names))
+        hypotheses = np.repeat(np.arange(len(flat)), [len(hypothesis) for hypothesis in flat])
+        offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in nbest], dtype=np.int64)])
+    if np.isinf(values).any():
+        raise CamberError("a feature of a part is infinite; separability needs finite numbers")
+    if absent is not None:
+        values[values == absent] = np.nan
+    if features is not None:
+        if unknown := [name for name in features if name not in names]:
+            raise CamberError(f"the list has no feature {', '.join(unknown)}; it has: {', '.join(names)}")
+        values = values[:, [names.index(name) for name in features]]
+        names = list(features)
+    return _Columns(names, values, hypotheses, offsets)
+
+
+def _pairs(columns: _Columns, quality: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return (best, other) int64[pairs, 2] of the hypotheses to tell apart, and the sentence of every pair."""
+    if isinstance(quality, np.ndarray):
+        good = quality.astype(np.float64).ravel()
+    else:
+        rows: Sequence[npt.ArrayLike] = quality  # type: ignore[assignment]
+        good = np.concatenate([np.empty(0), *(np.atleast_1d(np.asarray(row, np.float64)) for row in rows)])
+    if good.shape != (columns.offsets[-1],) or np.isnan(good).any():
+        raise CamberError(f"{good.size} qualities for {columns.offsets[-1]} hypotheses; expected a number for each")
+    pairs, owners = [np.empty((0, 2), np.int64)], [np.empty(0, np.int64)]
+    for sentence, (start, end) in enumerate(zip(columns.offsets[:-1], columns.offsets[1:], strict=True)):
+        if start == end:
+            continue
+        top = good[start:end] == good[start:end].max()
+        best, other = start + np.flatnonzero(top), start + np.flatnonzero(~top)
+        pairs.append(np.stack([np.repeat(best, len(other)), np.tile(other, len(best))], axis=1))
+        owners.append(np.full(len(pairs[-1]), sentence))
+    return np.concatenate(pairs), np.concatenate(owners)
+
+
+def _separation(
+    model: _Model,
+    pairs: npt.NDArray[np.int64],
+    owners: npt.NDArray[np.int64],
+    columns: _Columns,
+) -> Separation:
+    """Ask the linear program about one model."""
+    import scipy.sparse  # here, because whoever needs bins alone should not wait for it
+
+    indicators: dict[Hashable, int] = {}
+    numbers = [indicators.setdefault(name, len(indicators)) for _, name in model]
+    table = scipy.sparse.csr_matrix(
+        (list(model.values()), ([hypothesis for hypothesis, _ in model], numbers)),
+        shape=(int(columns.offsets[-1]), len(indicators)),
+    )
+    # Features of any size are alike to the program, as weights may be of any size.
+    units = np.asarray(abs(table).max(axis=0).todense()).ravel() if table.nnz else np.ones(len(indicators))
+    units = np.where(units > 0.0, units, 1.0)
+    table = table @ scipy.sparse.diags(1.0 / units)
+    differences = (table[pairs[:, 0]] - table[pairs[:, 1]]).tocsr()
+    violation, lacks, duals, weights = _least_violation(differences)
+    sentences = np.ones(len(columns.offsets) - 1, bool)
+    for sentence in np.unique(owners[lacks > 0.5e-6]).tolist():  # the others are ranked right by these very weights
+        own = differences[np.flatnonzero(owners == sentence)]
+        sentences[sentence] = _least_violation(own)[0] < 0.5
+    together = violation < 0.5
+    return Separation(
+        together,
+        0.0 if together else violation,
+        len(pairs),
+        [] if together else [(int(best), int(other)) for best, other in pairs[duals > 1e-6].tolist()],
+        sentences,
+        {name: float(weights[number] / units[number]) for name, number in indicators.items()},
+    )
+
+
+def _least_violation(
+    differences: Any,
+) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the least violation, what each pair lacks, the duals of the pairs, and the weights.
+
+    `differences` is sparse [pairs, indicators]; each pair is measured in units of its largest difference.
+    """
+    import scipy.sparse
+    from scipy.optimize import linprog
+
+    pairs, width = differences.shape
+    if not pairs or not width:
+        return float(pairs), np.ones(pairs), np.ones(pairs), np.zeros(width)
+    # A pair counts the same in any size, and small differences would drown in the solver's tolerance.
+    sizes = np.asarray(abs(differences).max(axis=1).todense()).ravel()
+    scaled = scipy.sparse.diags(1.0 / np.where(sizes > 0.0, sizes, 1.0)) @ differences
+    found = linprog(
+        np.concatenate([np.zeros(width), np.ones(pairs)]),
+        A_ub=-scipy.sparse.hstack([scaled, scipy.sparse.identity(pairs)], format="csr"),
+        b_ub=-np.ones(pairs),
+        bounds=[(None, None)] * width + [(0.0, None)] * pairs,
+        method="highs",
+    )
+    if found.status != 0:
+        raise CamberError(f"the linear program of separability was not solved: {found.message}")
+    return float(found.fun), found.x[width:], -found.ineqlin.marginals, found.x[:width]
