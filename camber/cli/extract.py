@@ -1,4 +1,4 @@
-"""`camber extract`: Moses-format phrase and reordering tables from aligned text."""
+"""`camber extract`: Moses-format phrase and reordering tables, or hierarchical rules, from aligned text."""
 
 from __future__ import annotations
 
@@ -16,11 +16,33 @@ from camber.cli.options import FILE, threads_option
 @click.option("--out", type=FILE, required=True, help="Folder to make for the tables.")
 @click.option("--max-phrase-length", default=7, show_default=True, help="Longest phrase in words, on either side.")
 @click.option("--reordering/--no-reordering", default=True, show_default=True, help="Write a reordering table too.")
+@click.option("--hiero", type=FILE, help="Hierarchical rules for the lines of this tokenised text instead.")
+@click.option(
+    "--format",
+    type=click.Choice(["cdec", "moses"]),
+    default="cdec",
+    show_default=True,
+    help="With --hiero: a cdec grammar for each line, or one Moses rule table.",
+)
 @threads_option
 def command(
-    source: Path, target: Path, alignment: Path, out: Path, max_phrase_length: int, reordering: bool, threads: int
+    source: Path,
+    target: Path,
+    alignment: Path,
+    out: Path,
+    max_phrase_length: int,
+    reordering: bool,
+    hiero: Path | None,
+    format: str,
+    threads: int,
 ) -> None:
-    """Extract all phrase pairs, unpruned, with Moses' scores, and write them as Moses tables."""
-    from camber.rules.tables import extract_tables
+    """Extract all phrase pairs, unpruned, with Moses' scores, and write them as Moses tables.
 
-    extract_tables(source, target, alignment, out, max_phrase_length, reordering, threads)
+    With --hiero, write the hierarchical rules that apply to a text.
+    """
+    from camber.rules.tables import extract_hiero, extract_tables
+
+    if hiero is not None:
+        extract_hiero(source, target, alignment, out, hiero, format, threads=threads)
+    else:
+        extract_tables(source, target, alignment, out, max_phrase_length, reordering, threads)

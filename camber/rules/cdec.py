@@ -151,17 +151,18 @@ def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, s
     for name in called:
         if not name or any(blank in name for blank in " \t="):
             raise CamberError(f"the feature name {name!r} cannot be written to a cdec grammar")
-    bad = [
-        np.array([bool(_RESERVED.fullmatch(word)) for word in vocabulary.words] + [False, False], bool)
-        for vocabulary in (grammar.source_words, grammar.target_words)  # the last two are the non-terminals -1 and -2
-    ]
-    written = 0
+    kept = np.ones(len(grammar), bool)
+    for flat, offsets, vocabulary in (
+        (grammar.source, grammar.source_offsets, grammar.source_words),
+        (grammar.target, grammar.target_offsets, grammar.target_words),
+    ):
+        used = np.unique(flat[flat >= 0]).tolist()
+        bad = np.isin(flat, [word for word in used if _RESERVED.fullmatch(vocabulary.words[word])])
+        kept[np.searchsorted(offsets, np.flatnonzero(bad), "right") - 1] = False
     with write_whole(path) as stream:
-        for rule in range(len(grammar)):
+        for rule in np.flatnonzero(kept).tolist():
             source = grammar.source[grammar.source_offsets[rule] : grammar.source_offsets[rule + 1]]
             target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]]
-            if bad[0][source].any() or bad[1][target].any():
-                continue
             values = zip(called, grammar.features[rule].tolist(), strict=True)
             stream.write(
                 f"[X] ||| {_spell(source.tolist(), grammar.source_words)} ||| "
@@ -169,10 +170,9 @@ def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, s
                 f"{' '.join([f'{name}={value!r}' for name, value in values])} ||| "
                 f"{' '.join([f'{s}-{t}' for s, t in grammar.rule_links(rule)])}\n"
             )
-            written += 1
-    if written < len(grammar):
-        log.warning("%s: %d rules have words that cdec cannot read, and are left out", path, len(grammar) - written)
-    return written
+    if not kept.all():
+        log.warning("%s: %d rules have words that cdec cannot read, and are left out", path, int((~kept).sum()))
+    return int(kept.sum())
 
 
 def _spell(symbols: list[int], words: Vocabulary) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -232,7 +233,7 @@ def write_moses_rules(
             chosen = [name for name in grammar.names if name != "phrase_penalty"] if names is None else names
             columns = grammar.features[:, [grammar.names.index(name) for name in chosen]]
             told = _counts(grammar, counts)
-            words = [[_escape(word) for word in v.words] for v in (grammar.source_words, grammar.target_words)]
+            words = [_escaped(vocabulary) for vocabulary in (grammar.source_words, grammar.target_words)]
             for rule in range(len(grammar)):
                 source = grammar.source[grammar.source_offsets[rule] : grammar.source_offsets[rule + 1]]
                 target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]]
@@ -269,5 +270,6 @@ def _counts(grammar: Grammar, names: Sequence[str] | None) -> list[str]:
     return [" ".join([f"{value:.0f}" for value in row]) for row in np.stack(columns, axis=1).tolist()]
 
 
-def _escape(word: str) -> str:
-    return word.replace("|", "&#124;").replace("[", "&#91;").replace("]", "&#93;")
+@lru_cache(4)
+def _escaped(vocabulary: Vocabulary) -> list[str]:
+    return [w.replace("|", "&#124;").replace("[", "&#91;").replace("]", "&#93;") for w in vocabulary.words]

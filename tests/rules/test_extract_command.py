@@ -8,7 +8,9 @@ from click.testing import CliRunner
 import camber.rules.tables
 from camber.cli.extract import command
 from camber.errors import CamberError, InputError
+from camber.rules.cdec import read_cdec_grammar
 from camber.rules.moses import read_moses
+from camber.rules.moses_rules import read_glue, read_moses_rules
 
 
 @pytest.fixture
@@ -46,6 +48,28 @@ def test_phrase_length_and_reordering_can_be_chosen(text):
     assert [path.name for path in (text / "tables").iterdir()] == ["phrase-table.gz"]
     assert read_moses(text / "tables/phrase-table.gz").max_phrase_length == 1
     assert isinstance(run(text, "--max-phrase-length", "0", out="other").exception, CamberError)
+
+
+def test_hierarchical_rules_for_a_text_are_written_for_cdec_or_moses(text):
+    (text / "test").write_text("la casa\nnada\nla blanca\n", encoding="utf-8")
+    assert run(text, "--hiero", str(text / "test"), out="grammars").exit_code == 0
+    assert sorted(path.name for path in (text / "grammars").iterdir()) == [f"grammar.{n}.gz" for n in range(3)]
+    grammars = [read_cdec_grammar(text / "grammars" / f"grammar.{n}.gz") for n in range(3)]
+    assert "EgivenFCoherent" in grammars[0].names
+    assert len(grammars[1]) == 0
+    written = [(g.source_side(r), g.target_side(r)) for g in grammars for r in range(len(g))]
+    assert (["la", "casa"], ["the", "house"]) in written
+    assert (["la", "[1]"], ["the", "[1]"]) in written
+
+    assert run(text, "--hiero", str(text / "test"), "--format", "moses", out="rules").exit_code == 0
+    table = read_moses_rules(text / "rules/rule-table.gz")
+    assert read_glue(text / "rules/glue-grammar") == 2.718
+    assert len(table) == len({(tuple(s), tuple(t)) for s, t in written})
+    found = table.giving(logarithms=False).grammar(["la", "casa"])
+    assert {(tuple(found.source_side(r)), tuple(found.target_side(r))) for r in range(len(found))} == {
+        (tuple(grammars[0].source_side(r)), tuple(grammars[0].target_side(r))) for r in range(len(grammars[0]))
+    }
+    assert isinstance(run(text, "--hiero", str(text / "absent"), out="none").exception, InputError)
 
 
 def test_nothing_remains_after_a_failure(text, monkeypatch):
