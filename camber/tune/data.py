@@ -5,6 +5,9 @@
     tuned.weights, tuned.metric
 
 A weight that is fixed keeps its value from the start; its features still count in the scores.
+
+Features that every hypothesis has are columns of a matrix. Bins, of which a hypothesis has a few among thousands, are
+kept in sparse rows (`counts`); their names and weights come behind the others, and they are always tuned.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from camber.bend.counts import Counts
 from camber.errors import CamberError, TuneError
 from camber.kernel import kernel
 from camber.metrics.metric import Metric, References
@@ -58,13 +62,14 @@ class TuningData:
     ([1], 100)
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the features, then of the bins
     features: Array  # [hypotheses, features]: sums over the parts
     sentence_offsets: npt.NDArray[np.int64]  # [sentences + 1]
     statistics: npt.NDArray[Any]  # float64[hypotheses, columns] of the metric
     metric: Metric
     fixed: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))  # [features]; none by default
     missing: Array = field(default_factory=lambda: np.zeros(0))  # [columns]: of sentences without any hypothesis
+    counts: Counts | None = None  # [hypotheses, bins]
 
     def __post_init__(self) -> None:
         def put(name: str, kind: type) -> None:
@@ -81,15 +86,18 @@ class TuningData:
         put("fixed", np.bool_)
         put("missing", np.float64)
         rows, offsets = len(self.features), self.sentence_offsets
+        dense = len(self.names) - self.bins
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != rows or (np.diff(offsets) < 0).any():
             raise ValueError(f"sentence offsets must rise from 0 to {rows}")
         for found, expected, what in (
-            (self.features.shape, (rows, len(self.names)), "features"),
+            (self.features.shape, (rows, dense), "features"),
             (self.statistics.shape, (rows, len(self.missing)), "statistics"),
             (self.fixed.shape, (len(self.names),), "fixed"),
         ):
             if found != expected:
                 raise ValueError(f"{what} has the shape {found}, expected {expected}")
+        if self.counts is not None and (len(self.counts) != rows or self.fixed[dense:].any()):
+            raise ValueError(f"{len(self.counts)} rows of bins, expected {rows}; bins cannot be fixed")
         for table, what in ((self.features, "feature"), (self.statistics, "statistic")):
             if not np.isfinite(table).all():
                 row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
@@ -134,6 +142,11 @@ class TuningData:
         """The number of hypotheses."""
         return len(self.features)
 
+    @property
+    def bins(self) -> int:
+        """The number of bins."""
+        return 0 if self.counts is None else self.counts.width
+
     @cached_property
     def free(self) -> npt.NDArray[np.int64]:
         """The features whose weights are tuned, int64[free]."""
@@ -141,8 +154,8 @@ class TuningData:
 
     @cached_property
     def columns(self) -> Array:
-        """The tuned features column by column, float64[free, hypotheses]: what kernels stream through."""
-        return np.ascontiguousarray(self.features[:, self.free].T)
+        """The tuned features column by column, float64[free - bins, hypotheses]: what kernels stream through."""
+        return np.ascontiguousarray(self.features[:, self.free[: len(self.free) - self.bins]].T)
 
     @cached_property
     def owners(self) -> npt.NDArray[np.int64]:
@@ -170,8 +183,35 @@ class TuningData:
         """Return the model's score of every hypothesis, float64[hypotheses]."""
         vector = self.start(weights)
         found = self.base(vector)
-        add_products(self.columns, vector[self.free], found)
+        self.add_scores(vector[self.free], found)
         return found
+
+    def add_scores(self, weights: Array, scores: Array) -> None:
+        """Add what the tuned features give to `scores` in place: float64[free], [hypotheses]."""
+        add_products(self.columns, weights[: len(self.columns)], scores)
+        if self.counts is not None:
+            self.counts.add_products(weights[len(self.columns) :], scores)
+
+    def project(self, slopes: Array) -> Array:
+        """Return the gradient in the tuned weights, given derivatives in the scores: float64[hypotheses] → [free]."""
+        gradient = np.empty(len(self.columns))
+        _project(self.columns, np.ascontiguousarray(slopes), gradient)
+        return gradient if self.counts is None else np.concatenate([gradient, self.counts.project(slopes)])
+
+    def take(self, rows: npt.NDArray[np.int64], sentence_offsets: npt.NDArray[np.int64]) -> TuningData:
+        """Return some of the hypotheses, those of sentence `s` from ``sentence_offsets[s]`` on."""
+        counts = None if self.counts is None else self.counts.take(rows)
+        return TuningData(
+            self.names, self.features[rows], sentence_offsets, self.statistics[rows], self.metric, self.fixed,
+            self.missing, counts,
+        )  # fmt: skip
+
+    def without_bins(self, tuner: str) -> None:
+        """Refuse a list with bins, for tuners that would need hours for thousands of weights."""
+        if self.counts is not None:
+            raise TuneError(
+                f"{tuner} cannot tune the {self.bins:,} weights of a bent model; use pro, expected-bleu or likelihood"
+            )
 
     def one_best(self, weights: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the best hypothesis of every sentence, the first among equals; -1 where there is none."""
@@ -224,10 +264,25 @@ class TuningData:
         return float(np.sqrt(((values - means[self.owners]) ** 2).mean())) if len(values) else 0.0
 
     def scales(self) -> Array:
-        """Return how much every tuned feature varies inside a sentence, float64[free]; 1 for one that never does."""
+        """Return how much every tuned feature varies inside a sentence, float64[free]; 1 for one that never does.
+
+        Bins share one number: neighbours are tied together, so steps of one size suit them.
+        """
         found = np.array([self.spread(column) for column in self.columns])
         # rounding of the mean is no variation
-        return np.where(found > 1e-10 * np.abs(self.columns).max(axis=1, initial=0.0), found, 1.0)
+        found = np.where(found > 1e-10 * np.abs(self.columns).max(axis=1, initial=0.0), found, 1.0)
+        if self.counts is None:
+            return found
+        typical = float(np.sqrt((self.counts.spreads(self.sentence_offsets) ** 2).mean()))
+        return np.concatenate([found, np.full(self.bins, typical or 1.0)])
+
+    def varies(self) -> bool:
+        """Say whether the hypotheses of any sentence differ in a tuned feature."""
+        counts = np.diff(self.sentence_offsets)
+        first = np.repeat(self.sentence_offsets[:-1], counts)
+        if any((column != column[first]).any() for column in self.columns):
+            return True
+        return self.counts is not None and bool((self.counts.spreads(self.sentence_offsets) > 0).any())
 
 
 def add_products(columns: Array, weights: Array, scores: Array) -> None:
@@ -251,6 +306,22 @@ def _add_products(columns, weights, scores):
             if weight != 0.0:
                 for h in range(start, end):
                     scores[h] += weight * columns[f, h]
+
+
+@kernel
+def _project(columns, slopes, gradient):
+    count = len(slopes)
+    stop = count // 4 * 4
+    for f in range(len(gradient)):
+        a = b = c = d = 0.0  # four sums at once: a single one would wait for itself
+        for i in range(0, stop, 4):
+            a += slopes[i] * columns[f, i]
+            b += slopes[i + 1] * columns[f, i + 1]
+            c += slopes[i + 2] * columns[f, i + 2]
+            d += slopes[i + 3] * columns[f, i + 3]
+        for i in range(stop, count):
+            a += slopes[i] * columns[f, i]
+        gradient[f] = (a + b) + (c + d)
 
 
 @kernel

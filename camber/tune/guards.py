@@ -18,23 +18,22 @@ def check_list(data: TuningData) -> None:
         raise TuneError("the n-best list has no hypotheses at all; check the decoder's output")
     if (np.diff(data.sentence_offsets) <= 1).all():
         raise TuneError("no sentence has more than one hypothesis; ask the decoder for an n-best list")
-    if not _varies(data, data.columns).any():
+    if not data.varies():
         raise TuneError(
             "the hypotheses of every sentence have the same features, so no weights can tell them apart;"
             " check the features of the list"
         )
-    if not _varies(data, data.statistics.T).any():
+    if not _statistics_vary(data):
         raise TuneError(
             f"the hypotheses of every sentence have the same {data.metric.name} statistics, so no choice among them"
             " is better; check the references, or use longer lists"
         )
 
 
-def _varies(data: TuningData, columns: Array) -> Any:
-    """Say which columns differ between the hypotheses of some sentence: [columns, hypotheses] → bool[columns]."""
-    counts = np.diff(data.sentence_offsets)
-    first = np.repeat(data.sentence_offsets[:-1], counts)
-    return np.array([(column != column[first]).any() for column in columns], bool)
+def _statistics_vary(data: TuningData) -> bool:
+    """Say whether the hypotheses of some sentence differ in a statistic."""
+    first = np.repeat(data.sentence_offsets[:-1], np.diff(data.sentence_offsets))
+    return bool((data.statistics != data.statistics[first]).any())
 
 
 def finished(data: TuningData, weights: Array, objective: float, moved: bool, info: dict[str, Any]) -> Tuned:

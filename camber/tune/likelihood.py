@@ -15,7 +15,7 @@ from camber.tune.data import Array, Tuned, TuningData
 from camber.tune.descent import lbfgs
 from camber.tune.guards import check_list, finished
 from camber.tune.posterior import Posterior
-from camber.tune.regularise import L2, Regulariser
+from camber.tune.regularise import L2, Regulariser, Sum
 
 
 def oracle_loss(
@@ -46,12 +46,15 @@ class Likelihood(Settings):
         threads: int = 0,
         regulariser: Regulariser | None = None,
     ) -> Tuned:
-        """Return the weights; the objective is the loss per sentence, penalty included (lower is better)."""
+        """Return the weights; the objective is the loss per sentence, penalty included (lower is better).
+
+        `regulariser` (on the tuned weights) is added to the loss and to L2.
+        """
         first = data.start(start)
         check_list(data)
         posterior = Posterior(data, first)
         oracle = data.oracle()
-        penalty = L2(self.l2) if regulariser is None else regulariser
+        penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), regulariser))
 
         def objective(weights: Array) -> tuple[float, Array]:
             loss, gradient = oracle_loss(posterior, oracle, weights)

@@ -229,6 +229,7 @@ class Mert(Settings):
         landscape leads to better regions), and from random points. Every later one starts near the best so far.
         """
         first = data.start(start)
+        data.without_bins("MERT")
         check_list(data)
         scales = data.scales()
         base = data.base(first)

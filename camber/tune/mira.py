@@ -36,6 +36,7 @@ class Mira(Settings):
     def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
         """Return the averaged weights of the best epoch; the objective is its mean hinge loss."""
         first = data.start(start)
+        data.without_bins("MIRA")
         check_list(data)
         # other metrics have no pseudo-corpus: their sentence scores are used as they are
         order = data.metric.order if isinstance(data.metric, BLEU) else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from camber.kernel import kernel
-from camber.tune.data import Array, TuningData, add_products
+from camber.tune.data import Array, TuningData
 
 
 class Posterior:
@@ -23,7 +23,7 @@ class Posterior:
         """Fill `probabilities` and `logs` for tuned weights float64[free]."""
         self.scale = scale
         self._scores[:] = self._base
-        add_products(self.data.columns, weights, self._scores)
+        self.data.add_scores(weights, self._scores)
         _normalise(self.data.sentence_offsets, self._scores, scale, self.probabilities, self.logs)
 
     def expected(self, table: Array) -> Array:
@@ -40,9 +40,7 @@ class Posterior:
 
     def through_scores(self, slopes: Array) -> Array:
         """Return the gradient in the weights, given derivatives in the scaled scores: float64[hypotheses] → [free]."""
-        gradient = np.empty(len(self.data.free))
-        _project(self.data.columns, slopes, self.scale, gradient)
-        return gradient
+        return self.scale * self.data.project(slopes)
 
     def through_probabilities(self, slopes: Array) -> Array:
         """Return the gradient in the weights, given derivatives in the probabilities: float64[hypotheses] → [free].
@@ -97,19 +95,3 @@ def _centre(offsets, probabilities, slopes, inner):
             mean += probabilities[h] * slopes[h]
         for h in range(offsets[s], offsets[s + 1]):
             inner[h] = probabilities[h] * (slopes[h] - mean)
-
-
-@kernel
-def _project(columns, slopes, scale, gradient):
-    count = len(slopes)
-    stop = count // 4 * 4
-    for f in range(len(gradient)):
-        a = b = c = d = 0.0  # four sums at once: a single one would wait for itself
-        for i in range(0, stop, 4):
-            a += slopes[i] * columns[f, i]
-            b += slopes[i + 1] * columns[f, i + 1]
-            c += slopes[i + 2] * columns[f, i + 2]
-            d += slopes[i + 3] * columns[f, i + 3]
-        for i in range(stop, count):
-            a += slopes[i] * columns[f, i]
-        gradient[f] = scale * ((a + b) + (c + d))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.bend.counts import Counts
 from camber.errors import TuneError
 from camber.kernel import kernel
 from camber.kernel.table import mix
@@ -23,7 +24,7 @@ from camber.settings import Settings, setting
 from camber.tune.data import Array, Tuned, TuningData
 from camber.tune.descent import lbfgs
 from camber.tune.guards import check_list, finished
-from camber.tune.regularise import L2, Regulariser
+from camber.tune.regularise import L2, Regulariser, Sum
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Pro(Settings):
     ) -> Tuned:
         """Return the weights of the logistic regression; the objective is its loss per pair, penalty included.
 
-        `regulariser` (on the tuned weights) takes the place of L2.
+        `regulariser` (on the tuned weights) is added to the loss and to L2.
         """
         first = data.start(start)
         check_list(data)
@@ -59,12 +60,14 @@ class Pro(Settings):
                 " lower the threshold, use longer lists, or check the references"
             )
         base = data.base(first)
-        differences = np.ascontiguousarray(data.columns[:, pairs[:, 0]] - data.columns[:, pairs[:, 1]])
-        offsets = base[pairs[:, 0]] - base[pairs[:, 1]]
-        penalty = L2(self.l2) if regulariser is None else regulariser
+        better, worse = pairs[:, 0], pairs[:, 1]
+        differences = np.ascontiguousarray(data.columns[:, better] - data.columns[:, worse])
+        bins = None if data.counts is None else data.counts.differences(better, worse)
+        offsets = base[better] - base[worse]
+        penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), regulariser))
 
         def objective(weights: Array) -> tuple[float, Array]:
-            loss, gradient = logistic_loss(differences, offsets, weights)
+            loss, gradient = logistic_loss(differences, offsets, weights, bins)
             # a pair counts in both directions, which without an intercept is the same loss twice
             more, slope = penalty.value_and_gradient(weights)
             return (2.0 * loss + more) / len(pairs), (2.0 * gradient + slope) / len(pairs)
@@ -99,17 +102,23 @@ class Pro(Settings):
         return found[:count].copy()
 
 
-def logistic_loss(differences: Array, offsets: Array, weights: Array) -> tuple[float, Array]:
-    """Return Σ log(1 + exp(-margin)) and its gradient: float64[features, pairs], [pairs], [features].
+def logistic_loss(
+    differences: Array, offsets: Array, weights: Array, bins: Counts | None = None
+) -> tuple[float, Array]:
+    """Return Σ log(1 + exp(-margin)) and its gradient: float64[features, pairs], [pairs], [features + bins].
 
     >>> loss, gradient = logistic_loss(np.array([[2.0]]), np.array([0.0]), np.array([0.0]))
     >>> round(loss, 4), gradient.tolist()
     (0.6931, [-1.0])
     """
+    dense = len(differences)
+    if bins is not None:
+        offsets = offsets.copy()
+        bins.add_products(weights[dense:], offsets)
     slopes = np.empty(differences.shape[1])
-    gradient = np.empty(len(weights))
-    loss = _logistic(differences, offsets, np.ascontiguousarray(weights), slopes, gradient)
-    return loss, gradient
+    gradient = np.empty(dense)
+    loss = _logistic(differences, offsets, np.ascontiguousarray(weights[:dense]), slopes, gradient)
+    return loss, gradient if bins is None else np.concatenate([gradient, bins.project(slopes)])
 
 
 _BLOCK = 1024  # pairs at a time, which stay in the first cache
