@@ -17,6 +17,7 @@ _homes = {
     "CamberError": "camber.errors",
     "NBest": "camber.nbest",
     "Reranker": "camber.rerank.reranker",
+    "curves": "camber.report.curves",
     "train": "camber.pipeline.train",
     "tune_model": "camber.pipeline.tune",
     "load": "camber.model.translator",

@@ -65,7 +65,7 @@ class Response:
                     f"{np.size(self.values)} bins, and at least one bin"
                 )
             if not np.isfinite(array).all():
-                raise CamberError(f"response of {self.feature}: {name} are not all finite; tune the model again")
+                raise CamberError(f"response of {self.feature}: {name} are not all finite: there is no curve to draw")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         if (self.highs < self.lows).any() or (self.lows[1:] < self.highs[:-1]).any():

@@ -12,6 +12,7 @@ import click
 VERBS = {
     "align": "Word-align two parallel files.",
     "convert": "Bring a Moses or cdec model along.",
+    "curves": "Draw what the bent features of a model learnt.",
     "demo": "Train, translate and report on the built-in corpus.",
     "extract": "Write Moses-format phrase and reordering tables.",
     "info": "Say what a model is made of.",

@@ -51,6 +51,18 @@ def join(parts: Iterable[object], between: str = "") -> Markup:
     return Markup(between.join(escape(part) for part in parts))
 
 
+def document(title: str, style: str, *body: object) -> str:
+    """Return a whole HTML page: a title, a style sheet (which is taken as it is), and what it shows."""
+    head = join(
+        [
+            Markup('<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'),
+            element("title", title),
+            element("style", Markup(style)),
+        ]
+    )
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{join(body)}\n</body>\n</html>'
+
+
 def _plain(value: object) -> object:
     # coordinates to a hundredth of a pixel: the same bytes on every machine, and short
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import camber
 from camber.corpus.reading import write_lines
 from camber.metrics.compare import Result
-from camber.report.markup import Markup, element, escape, join
+from camber.report.markup import Markup, document, element, escape, join
 from camber.report.pictures import alignment_matrix, contributions, histogram, length_curves, ribbons, seconds_bars
 from camber.report.segmentation import RIGHT, Segmentation
 from camber.report.style import PAGE_STYLE, picture_style
@@ -123,16 +123,7 @@ class Report:
             self._corpus(),
             element("footer", f"Camber {camber.__version__}. {self.footer}"),
         )
-        head = join(
-            [
-                Markup(
-                    '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-                ),
-                element("title", self.title),
-                element("style", Markup(picture_style() + PAGE_STYLE)),
-            ]
-        )
-        return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>'
+        return document(self.title, picture_style() + PAGE_STYLE, body)
 
     def write(self, path: str | Path) -> None:
         """Write the page, all or nothing."""

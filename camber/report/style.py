@@ -5,7 +5,8 @@ from __future__ import annotations
 #: colours that tell phrases apart: as many as a reader can tell apart
 PHRASE_COLOURS = 8
 
-_LIGHT = {
+#: for light screens and for paper
+LIGHT = {
     "ink": "#1b2430", "soft": "#5a6779", "line": "#d8dfe8", "paper": "#ffffff", "panel": "#f5f7fa",
     "accent": "#2463a6", "other": "#b8591b", "good": "#1f7a4d", "bad": "#b3352c",
     "p0": "#2463a6", "p1": "#b8591b", "p2": "#1f7a4d", "p3": "#8a3fa0",
@@ -50,7 +51,7 @@ def picture_style() -> str:
     """Return the style sheet that the pictures need, wherever they stand."""
     phrases = "".join(f".p{k}{{--c:var(--p{k})}}" for k in range(PHRASE_COLOURS))
     return (
-        f":root{{{_variables(_LIGHT)}color-scheme:light dark}}\n"
+        f":root{{{_variables(LIGHT)}color-scheme:light dark}}\n"
         f"@media (prefers-color-scheme:dark){{:root{{{_variables(_DARK)}}}}}\n{phrases}{_PICTURE}"
     )
 

@@ -1,0 +1,30 @@
+"""camber curves: draw what the bent features of a model learnt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from camber.cli.options import FILE
+
+
+@click.command(help=__doc__)
+@click.argument("model", type=FILE)
+@click.option(
+    "--out", type=FILE, default=Path("curves.html"), show_default=True, help="What to write: .html, .svg or .png."
+)
+@click.option("--feature", "features", multiple=True, help="A feature to draw; may be repeated.  [default: all]")
+@click.option(
+    "--axis",
+    type=click.Choice(["auto", "linear", "log"]),
+    default="auto",
+    show_default=True,
+    help="Axis of the feature's values; auto chooses for each feature. The page has a switch.",
+)
+def command(model: Path, out: Path, features: tuple[str, ...], axis: str) -> None:
+    from camber.report.curves import curves, lines
+
+    for line in lines(curves(model, out, features, axis)):
+        click.echo(line)
+    click.echo(f"written: {out}")

@@ -1,0 +1,91 @@
+"""Axes of pictures: from values to places, round ticks, and numbers as people write them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Write a number with about `digits` significant digits.
+
+    >>> number(-0.02345), number(12345.0), number(3.2e-7), number(1e-5)
+    ('−0.0234', '12,345', '3.2 × 10⁻⁷', '10⁻⁵')
+    """
+    size = abs(value)
+    sign = "−" if value < 0 else ""
+    if size == 0.0:
+        return "0"
+    if size < 1e6 and size == int(size):
+        return f"{sign}{int(size):,}"
+    power = math.floor(math.log10(float(f"{size:.{digits - 1}e}")))
+    if -4 <= power < 6:
+        return sign + (f"{size:,.0f}" if power >= digits else f"{size:.{digits}g}")
+    factor = f"{size:.{digits - 1}e}".split("e")[0]
+    factor = factor.rstrip("0").rstrip(".") if "." in factor else factor
+    raised = f"10{str(power).translate(_SUPERSCRIPTS)}"
+    return f"{sign}{raised}" if factor == "1" else f"{sign}{factor} × {raised}"
+
+
+def round_values(low: float, high: float, most: int) -> list[float]:
+    """Choose at most `most` round values between `low` and `high` (at least one step apart).
+
+    >>> round_values(-0.13, 0.42, 6)
+    [-0.1, 0.0, 0.1, 0.2, 0.3, 0.4]
+    """
+    if not high > low:
+        return [low]
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    for factor in (1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 50.0):
+        step = factor * power
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first + 1 <= most:
+            break
+    # through text, so that 3 × 0.1 is 0.3
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A map from values `low` … `high` to places `begin` … `end`, linear or logarithmic (then both are positive)."""
+
+    low: float
+    high: float
+    begin: float
+    end: float
+    logarithmic: bool = False
+
+    def __call__(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the places of values; on a logarithmic axis, what is not positive is put at the beginning."""
+        x = np.asarray(values, np.float64)
+        if self.logarithmic:
+            x = np.log(np.maximum(x, self.low))
+            low, high = math.log(self.low), math.log(self.high)
+        else:
+            low, high = self.low, self.high
+        return np.asarray(self.begin + (self.end - self.begin) * ((x - low) / (high - low)))
+
+    def at(self, value: float) -> float:
+        """Return the place of one value."""
+        return float(self(value))
+
+    def ticks(self, most: int) -> list[float]:
+        """Choose at most `most` round values on the axis."""
+        if not self.logarithmic:
+            return round_values(self.low, self.high, most)
+        first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        if last - first < 1:  # less than two powers of ten: 1, 2, 5, or what is round between
+            finer = [f * 10.0**k for k in range(first - 1, last + 1) for f in (1, 2, 5)]
+            finer = [x for x in finer if self.low * (1 - 1e-9) <= x <= self.high * (1 + 1e-9)]
+            return finer if len(finer) >= 2 else [x for x in round_values(self.low, self.high, most) if x > 0]
+        powers = range(first, last + 1)
+        if len(powers) <= most // 3:
+            found = [f * 10.0**k for k in range(first - 1, last + 1) for f in (1, 2, 5)]
+            return [x for x in found if self.low * (1 - 1e-9) <= x <= self.high * (1 + 1e-9)]
+        step = -(-len(powers) // most)
+        return [10.0**k for k in powers if k % step == 0]
