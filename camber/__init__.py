@@ -18,6 +18,7 @@ _homes = {
     "NBest": "camber.nbest",
     "Reranker": "camber.rerank.reranker",
     "curves": "camber.report.curves",
+    "add": "camber.pipeline.add",
     "train": "camber.pipeline.train",
     "tune_model": "camber.pipeline.tune",
     "load": "camber.model.translator",

@@ -7,7 +7,7 @@ model.translate(["Guten Morgen."])
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from camber.decode.phrase import PhraseDecoder
 from camber.decode.settings import DecodeSettings
 from camber.errors import ModelError
 from camber.lm.ngrams import NgramModel
+from camber.model.added import Memory, open_overlay
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.weights import Weights
 from camber.rules.store import RuleStore
@@ -29,7 +30,11 @@ CHUNK = 1000
 
 @dataclass(frozen=True)
 class Translation:
-    """One translated line: its raw text, and the derivation behind it."""
+    """One translated line: its raw text, and the derivation behind it.
+
+    A line that repeats an added pair has that pair's target as its text; the derivation is then the decoder's own best
+    one, whose words may differ.
+    """
 
     text: str
     tokens: list[str]  # of the source, as the model sees them
@@ -40,10 +45,19 @@ class Translator:
     """Rules, language models and weights, with the text pipeline around them."""
 
     def __init__(
-        self, text: TextPipeline, decoder: Decoder, weights: Weights, directory: ModelDirectory | None = None
+        self,
+        text: TextPipeline,
+        decoder: Decoder,
+        weights: Weights,
+        directory: ModelDirectory | None = None,
+        memory: Memory | None = None,
     ) -> None:
-        """Put a text pipeline around a decoder; `weights` are the decoder's, with their signature."""
+        """Put a text pipeline around a decoder; `weights` are the decoder's, with their signature.
+
+        `memory` holds added pairs, whose exact repeats come back as their translations.
+        """
         self.text, self.decoder, self.weights, self.directory = text, decoder, weights, directory
+        self.memory = memory
 
     @classmethod
     def phrase(
@@ -71,11 +85,11 @@ class Translator:
 
     def searching(self, changes: Mapping[str, Any]) -> Translator:
         """Return the same model with other settings of the search, such as ``{"pop_limit": 100}``."""
-        return Translator(self.text, self.decoder.searching(changes), self.weights, self.directory)
+        return Translator(self.text, self.decoder.searching(changes), self.weights, self.directory, self.memory)
 
     def reweighted(self, weights: Weights) -> Translator:
         """Return the same model with other weights."""
-        return Translator(self.text, self.decoder.reweighted(weights.values), weights, self.directory)
+        return Translator(self.text, self.decoder.reweighted(weights.values), weights, self.directory, self.memory)
 
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a raw line; a word that the model knows only in another case takes that case."""
@@ -106,7 +120,15 @@ class Translator:
             tokens = [self.source_tokens(line) for line in group]
             decoded = self.decoder.decode(tokens, nbest, distinct, threads)
             for line, words, found in zip(group, tokens, decoded, strict=True):
-                yield [Translation(self.text.finish(item.words, line), words, item) for item in found]
+                best = [Translation(self.text.finish(item.words, line), words, item) for item in found]
+                recalled = self.memory.recall(line, words) if self.memory else None
+                yield best if recalled is None else _with_first(recalled, best)[:nbest]
+
+
+def _with_first(text: str, found: list[Translation]) -> list[Translation]:
+    """Put a text before what the decoder found; if it is there, it moves to the front."""
+    same = next((item for item in found if item.text == text), None)
+    return [replace(same or found[0], text=text), *(item for item in found if item is not same)]
 
 
 def save_phrase_model(translator: Translator, draft: Draft) -> None:
@@ -144,13 +166,14 @@ def load(path: str | Path, verify: bool = False) -> Translator:
     count = int(directory.sizes.get("language_models", 0))
     models = [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)]
     decoder, weights = _OPENERS[directory.kind](directory, models)
-    return Translator(TextPipeline.load(directory.path / "text"), decoder, weights, directory)
+    return Translator(TextPipeline.load(directory.path / "text"), decoder, weights, directory, Memory.open(directory))
 
 
 def _open_phrase(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
     weights = Weights.read(directory.file("weights.tsv"), feature_names(len(models)))
     settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
-    return PhraseDecoder(RuleStore.load(directory.path / "rules"), models, weights.values, settings), weights
+    store = RuleStore.load(directory.path / "rules")
+    return PhraseDecoder(store, models, weights.values, settings, open_overlay(directory, store)), weights
 
 
 def _open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
