@@ -16,6 +16,7 @@ from camber.corpus.hotel import generate
 from camber.corpus.reading import write_lines
 from camber.decode.chart import ChartDecoder
 from camber.decode.features import feature_names, untuned_weights
+from camber.decode.forest import forest_sums
 from camber.decode.lists import to_nbest
 from camber.decode.settings import DecodeSettings
 from camber.kernel import cache_folder
@@ -76,6 +77,7 @@ def _use_everything() -> None:
         tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), threads=1)
     weights = untuned_hiero_weights(1)
     chart = ChartDecoder(HieroExtractor(CorpusIndex.build(bitext, alignment)), [language], weights.values)
+    forest_sums(chart.hypergraph(source[0].split()), chart.weights)
     hiero = Translator(translator.text, chart, weights)
     for nbest in (1, 3):
         list(hiero.translations(source[:2], nbest=nbest, threads=1))
