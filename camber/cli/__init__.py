@@ -10,6 +10,7 @@ import click
 
 #: verb → one-line help (the module camber.cli.<verb> holds `command`)
 VERBS = {
+    "add": "Add sentence pairs to a model, without training.",
     "align": "Word-align two parallel files.",
     "convert": "Bring a Moses or cdec model along.",
     "curves": "Draw what the bent features of a model learnt.",
