@@ -3,14 +3,13 @@
 Three models over the same features are asked: *linear* (one weight for each feature), *globally non-linear* (one weight
 for each value that a feature's sum over a hypothesis takes) and *locally non-linear* (one for each value that it takes
 in a part; a hypothesis counts its parts). A pair is a hypothesis of the best quality in its sentence and one of lower
-quality. The pairs are separable if some weights rank all of them right; a linear program finds such weights, with a
-margin of 1, or the least sum of what is missing:
+quality. The pairs are separable if some weights rank all of them right; a linear program looks for weights with a
+margin of 1:
 
-    minimise Σ s   so that   w · (best - other) + s >= 1,   s >= 0
+    minimise v   so that   w · (best - other) + v >= 1 for every pair,   v >= 0
 
-The minimum is 0 or at least 1 (the dual is to find y in [0, 1] with Σ y (best - other) = 0 and the largest Σ y, and any
-y but 0 can be scaled up to a largest entry of 1), so that rounding cannot blur the answer. The pairs with y > 0
-contradict each other.
+The minimum is either 0 or 1 (weights with v < 1 can be scaled up until v is 0), so that rounding hardly blurs the
+answer. If it is 1, the dual is a mixture of differences (best - other) that is 0: these few pairs contradict each other.
 """
 
 from __future__ import annotations
@@ -28,6 +27,8 @@ from camber.nbest.nbest import NBest
 
 Part = Mapping[str, float]  # a feature that is absent, or NaN, is not the value 0: it fires no indicator
 Lists = Sequence[Sequence[Sequence[Part]]]  # sentences → hypotheses → parts
+#: How many pairs the linear program begins with.
+FIRST_PAIRS = 500
 _Model = dict[tuple[int, Hashable], float]  # (hypothesis, feature or indicator) → value
 #: Sums over parts are equal if they agree to so many digits of the feature's largest sum: 0.1 + 0.2 is 0.3.
 DIGITS = 12
@@ -38,11 +39,11 @@ class Separation:
     """What one kind of model can do."""
 
     separable: bool  # all sentences together, with the same weights
-    violation: float  # the least sum of what pairs lack to a margin of 1 (see above): 0 if separable, else at least 1
+    margin: float  # the least lead of a best hypothesis over another, in lengths of the weights; 0 if inseparable
     pairs: int  # pairs of a best hypothesis and a worse one
-    conflicts: list[tuple[int, int]]  # (best, other): pairs that contradict each other; empty if separable
+    conflicts: list[tuple[int, int]]  # (best, other): a few pairs that contradict each other; empty if separable
     sentences: npt.NDArray[np.bool_]  # [sentences]: each by itself
-    weights: dict[Hashable, float]  # of features, or (feature, value): they separate, or come nearest to it
+    weights: dict[Hashable, float]  # of features, or (feature, value): they rank all right; empty if inseparable
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,45 +188,55 @@ def _separation(
     units = np.where(units > 0.0, units, 1.0)
     table = table @ scipy.sparse.diags(1.0 / units)
     differences = (table[pairs[:, 0]] - table[pairs[:, 1]]).tocsr()
-    violation, lacks, duals, weights = _least_violation(differences)
+    weights, against = _solved(differences)
     sentences = np.ones(len(columns.offsets) - 1, bool)
-    for sentence in np.unique(owners[lacks > 0.5e-6]).tolist():  # the others are ranked right by these very weights
-        own = differences[np.flatnonzero(owners == sentence)]
-        sentences[sentence] = _least_violation(own)[0] < 0.5
-    together = violation < 0.5
-    return Separation(
-        together,
-        0.0 if together else violation,
-        len(pairs),
-        [] if together else [(int(best), int(other)) for best, other in pairs[duals > 1e-6].tolist()],
-        sentences,
-        {name: float(weights[number] / units[number]) for name, number in indicators.items()},
-    )
+    if weights is None:
+        for sentence in np.unique(owners).tolist():
+            sentences[sentence] = _solved(differences[np.flatnonzero(owners == sentence)])[0] is not None
+        return Separation(False, 0.0, len(pairs), [(int(a), int(b)) for a, b in pairs[against]], sentences, {})
+    length = float(np.sqrt(np.sum(weights * weights)))
+    margin = float((differences @ weights).min()) / length if length > 0.0 else 0.0
+    named = {name: float(weights[number] / units[number]) for name, number in indicators.items()}
+    return Separation(True, margin, len(pairs), [], sentences, named)
 
 
-def _least_violation(
-    differences: Any,
-) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the least violation, what each pair lacks, the duals of the pairs, and the weights.
+def _solved(differences: Any) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.int64]]:
+    """Return weights that give every row of `differences` (sparse, [pairs, indicators]) a lead; or None, and the rows
+    that contradict each other.
 
-    `differences` is sparse [pairs, indicators]; each pair is measured in units of its largest difference.
+    The program is solved for some of the pairs; those that its weights rank wrong join them, until none is left.
     """
     import scipy.sparse
     from scipy.optimize import linprog
 
     pairs, width = differences.shape
-    if not pairs or not width:
-        return float(pairs), np.ones(pairs), np.ones(pairs), np.zeros(width)
-    # A pair counts the same in any size, and small differences would drown in the solver's tolerance.
-    sizes = np.asarray(abs(differences).max(axis=1).todense()).ravel()
-    scaled = scipy.sparse.diags(1.0 / np.where(sizes > 0.0, sizes, 1.0)) @ differences
-    found = linprog(
-        np.concatenate([np.zeros(width), np.ones(pairs)]),
-        A_ub=-scipy.sparse.hstack([scaled, scipy.sparse.identity(pairs)], format="csr"),
-        b_ub=-np.ones(pairs),
-        bounds=[(None, None)] * width + [(0.0, None)] * pairs,
-        method="highs",
-    )
-    if found.status != 0:
-        raise CamberError(f"the linear program of separability was not solved: {found.message}")
-    return float(found.fun), found.x[width:], -found.ineqlin.marginals, found.x[:width]
+    # A lead may have any size, and small differences would drown in the solver's tolerance: make the largest of each 1.
+    sizes = np.asarray(abs(differences).max(axis=1).todense()).ravel() if pairs and width else np.zeros(pairs)
+    if not sizes.all():
+        return None, np.flatnonzero(sizes == 0.0)[:1]  # two hypotheses that are the same to this model
+    scaled = (scipy.sparse.diags(1.0 / sizes) @ differences).tocsr() if pairs else differences
+    chosen = np.unique(np.linspace(0, pairs - 1, min(pairs, FIRST_PAIRS)).astype(np.int64))
+    weights = np.zeros(width)
+    while len(chosen):
+        found = linprog(
+            np.append(np.zeros(width), 1.0),
+            A_ub=-scipy.sparse.hstack([scaled[chosen], np.ones((len(chosen), 1))], format="csr"),
+            b_ub=-np.ones(len(chosen)),
+            bounds=[(None, None)] * width + [(0.0, None)],
+            method="highs",
+        )
+        if found.status != 0:
+            raise CamberError(f"the linear program of separability was not solved: {found.message}")
+        if found.fun > 0.5:
+            return None, chosen[found.ineqlin.marginals < -1e-9]
+        weights = found.x[:width]
+        leads = scaled @ weights
+        wrong = np.flatnonzero(leads < 0.5)
+        if not len(wrong):
+            break
+        worst = wrong[np.argsort(leads[wrong], kind="stable")[: len(chosen)]]
+        grown = np.union1d(chosen, worst)
+        if len(grown) == len(chosen):
+            raise CamberError("the linear program of separability was not solved: its weights miss its own margins")
+        chosen = grown
+    return weights, np.empty(0, np.int64)
