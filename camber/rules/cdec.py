@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from camber.corpus import Vocabulary
 from camber.corpus.reading import decode_lines, read_bytes, read_lines, write_whole
@@ -20,6 +22,8 @@ from camber.progress import log
 from camber.rules.grammar import Grammar
 from camber.rules.grammar_set import GrammarSet
 from camber.rules.ragged import offsets_from
+
+I8 = npt.NDArray[np.int64]
 
 #: words that stand for something else in a grammar
 _RESERVED = re.compile(r"\|\|\||\[(X,)?\d+\]")
@@ -160,23 +164,35 @@ def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, s
         bad = np.isin(flat, [word for word in used if _RESERVED.fullmatch(vocabulary.words[word])])
         kept[np.searchsorted(offsets, np.flatnonzero(bad), "right") - 1] = False
     with write_whole(path) as stream:
-        for rule in np.flatnonzero(kept).tolist():
-            source = grammar.source[grammar.source_offsets[rule] : grammar.source_offsets[rule + 1]]
-            target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]]
-            values = zip(called, grammar.features[rule].tolist(), strict=True)
-            stream.write(
-                f"[X] ||| {_spell(source.tolist(), grammar.source_words)} ||| "
-                f"{_spell(target.tolist(), grammar.target_words)} ||| "
-                f"{' '.join([f'{name}={value!r}' for name, value in values])} ||| "
-                f"{' '.join([f'{s}-{t}' for s, t in grammar.rule_links(rule)])}\n"
-            )
+        rows = zip(
+            _spelled(grammar.source, grammar.source_offsets, grammar.source_words),
+            _spelled(grammar.target, grammar.target_offsets, grammar.target_words),
+            grammar.features.tolist(),
+            _linked(grammar.links, grammar.link_offsets),
+            kept.tolist(),
+            strict=True,
+        )
+        for source, target, values, links, good in rows:
+            if good:
+                pairs = zip(called, values, strict=True)
+                features = " ".join([f"{name}={value!r}" for name, value in pairs])
+                stream.write(f"[X] ||| {source} ||| {target} ||| {features} ||| {links}\n")
     if not kept.all():
         log.warning("%s: %d rules have words that cdec cannot read, and are left out", path, int((~kept).sum()))
     return int(kept.sum())
 
 
-def _spell(symbols: list[int], words: Vocabulary) -> str:
-    return " ".join([words.words[symbol] if symbol >= 0 else f"[X,{-symbol}]" for symbol in symbols])
+def _spelled(symbols: I8, offsets: I8, words: Vocabulary) -> Iterator[str]:
+    """Yield the sides of rules as text."""
+    texts = [words.words[symbol] if symbol >= 0 else f"[X,{-symbol}]" for symbol in symbols.tolist()]
+    for a, b in pairwise(offsets.tolist()):
+        yield " ".join(texts[a:b])
+
+
+def _linked(links: npt.NDArray[np.uint8], offsets: I8) -> Iterator[str]:
+    texts = [f"{s}-{t}" for s, t in links.tolist()]
+    for a, b in pairwise(offsets.tolist()):
+        yield " ".join(texts[a:b])
 
 
 def read_cdec_weights(path: str | Path) -> dict[str, float]:

@@ -10,10 +10,12 @@ p(s|t) lex(s|t) p(t|s) lex(t|s), perhaps with further ones. The glue grammar is 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -233,23 +235,29 @@ def write_moses_rules(
             chosen = [name for name in grammar.names if name != "phrase_penalty"] if names is None else names
             columns = grammar.features[:, [grammar.names.index(name) for name in chosen]]
             told = _counts(grammar, counts)
-            words = [_escaped(vocabulary) for vocabulary in (grammar.source_words, grammar.target_words)]
-            for rule in range(len(grammar)):
-                source = grammar.source[grammar.source_offsets[rule] : grammar.source_offsets[rule + 1]]
-                target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]]
-                key = len(source).to_bytes(4) + source.astype(np.int32).tobytes() + target.astype(np.int32).tobytes()
+            rows = zip(
+                _pieces(grammar.source, grammar.source_offsets),
+                _pieces(grammar.target, grammar.target_offsets),
+                _pieces(grammar.links, grammar.link_offsets),
+                columns.tolist(),
+                told,
+                strict=True,
+            )
+            left, right = _escaped(grammar.source_words), _escaped(grammar.target_words)
+            for source, target, links, values, counted in rows:
+                key = array("i", [len(source), *source, *target]).tobytes()
                 if key in seen:
                     continue
                 seen.add(key)
                 sides = [
                     " ".join([texts[symbol] if symbol >= 0 else GAP for symbol in symbols])
-                    for texts, symbols in zip(words, (source.tolist(), target.tolist()), strict=True)
+                    for texts, symbols in ((left, source), (right, target))
                 ]
-                links = sorted(chain(grammar.rule_links(rule), _gap_links(source.tolist(), target.tolist())))
+                gaps = [[place, target.index(symbol)] for place, symbol in enumerate(source) if symbol < 0]
                 stream.write(
                     f"{sides[0]} {HEAD} ||| {sides[1]} {HEAD} ||| "
-                    f"{' '.join([f'{value:.9g}' for value in columns[rule].tolist()])} ||| "
-                    f"{' '.join([f'{s}-{t}' for s, t in links])} ||| {told[rule] if told else ''} ||| |||\n"
+                    f"{' '.join([f'{value:.9g}' for value in values])} ||| "
+                    f"{' '.join([f'{s}-{t}' for s, t in sorted(links + gaps)])} ||| {counted} ||| |||\n"
                 )
     return len(seen)
 
@@ -259,13 +267,15 @@ def write_glue(path: str | Path) -> None:
     write_lines(path, GLUE)
 
 
-def _gap_links(source: list[int], target: list[int]) -> list[tuple[int, int]]:
-    return [(place, target.index(symbol)) for place, symbol in enumerate(source) if symbol < 0]
+def _pieces(flat: npt.NDArray[Any], offsets: I8) -> Iterator[list[Any]]:
+    items = flat.tolist()
+    for a, b in pairwise(offsets.tolist()):
+        yield items[a:b]
 
 
 def _counts(grammar: Grammar, names: Sequence[str] | None) -> list[str]:
     if names is None:
-        return []
+        return [""] * len(grammar)
     columns = [grammar.features[:, grammar.names.index(name)] if name else np.zeros(len(grammar)) for name in names]
     return [" ".join([f"{value:.0f}" for value in row]) for row in np.stack(columns, axis=1).tolist()]
 
