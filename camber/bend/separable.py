@@ -9,7 +9,8 @@ margin of 1:
     minimise v   so that   w · (best - other) + v >= 1 for every pair,   v >= 0
 
 The minimum is either 0 or 1 (weights with v < 1 can be scaled up until v is 0), so that rounding hardly blurs the
-answer. If it is 1, the dual is a mixture of differences (best - other) that is 0: these few pairs contradict each other.
+answer. If it is 1, the dual is a mixture of differences (best - other) that is 0: these few pairs contradict each
+other. Where many pairs meet about as many indicators, the program may take minutes.
 """
 
 from __future__ import annotations
