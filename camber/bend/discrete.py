@@ -27,8 +27,9 @@ from camber.errors import InputError, SettingsError
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]
 
-#: kind → what it is, for help texts; the last three differ in how neighbouring bins are tied when weights are tuned
+#: kind → what it is, for help texts; `bins`, `lnr` and `mnr` differ in how neighbours are tied when weights are tuned
 KINDS = {
+    "raw": "no bins: probabilities and counts as they are, without logarithms",
     "bins": "an indicator for every bin",
     "overlap": "bins that reach over their neighbours",
     "lnr": "bins, each pulled to the middle between its neighbours",
@@ -114,11 +115,14 @@ class DiscreteBend:
         """Return weights that come near to a model of another shape, float64[names].
 
         `worth` gives what values of a feature add to that model's score; `linear` are the weights of the other
-        features. A bin gets the mean of what its lowest and its highest value are worth.
+        features. A bin gets the mean of what its lowest and its highest value are worth, beyond what the feature has
+        as it is.
         """
-        found = [linear[self.inputs[at]] if self.inputs[at] not in self.bins else 0.0 for at in self.linear]
+        found = [linear[self.inputs[at]] for at in self.linear]
         for name, bins in self.bins.items():
             middle = 0.5 * (worth(name, bins.lows) + worth(name, bins.highs))
+            if name in self.copied:
+                middle -= linear[name] * 0.5 * (bins.lows + bins.highs)
             found += (middle / (3.0 if self.kind == "overlap" else 1.0)).tolist()
         return np.array(found)
 
@@ -179,11 +183,10 @@ class DiscreteBend:
                     raise ValueError(f"bin {place} of {name} comes out of order")
             except ValueError as error:
                 raise InputError(f"not a bin: {error}", path, number, remedy="tune the model again") from None
-        bins = {
-            name: Bins(*(np.array(column, kind) for column, kind in zip(zip(*found, strict=True),
-                       (np.float64, np.float64, np.int64), strict=True)))
-            for name, found in rows.items()
-        }  # fmt: skip
+        bins = {}
+        for name, found in rows.items():
+            lows, highs, populations = (np.array(column) for column in zip(*found, strict=True))
+            bins[name] = Bins(lows, highs, populations)
         return cls(inputs, bins, kind, tuple(lines[2].split()[2:]))
 
 
@@ -195,5 +198,19 @@ def bend_features(
     copied: Sequence[str] = ("word_penalty",),
 ) -> DiscreteBend:
     """Make a bend with bins of uniform population: feature → (values that were seen, how often each)."""
-    bins = {name: Bins.make(seen, bits, often) for name, (seen, often) in values.items() if len(seen)}
+    bins: dict[str, Bins] = {}
+    if kind != "raw":
+        bins = {name: Bins.make(seen, bits, often) for name, (seen, often) in values.items() if len(seen)}
     return DiscreteBend(tuple(inputs), bins, kind, tuple(name for name in copied if name in bins))
+
+
+def tally(pieces: Sequence[tuple[F8, I8]]) -> tuple[F8, I8]:
+    """Count equal values: pairs (values, how often each) → distinct values in rising order, and how often each.
+
+    >>> [found.tolist() for found in tally([(np.array([0.5, 0.1, 0.5]), np.array([1, 1, 2]))])]
+    [[0.1, 0.5], [1, 3]]
+    """
+    values = np.concatenate([np.zeros(0), *(found for found, _ in pieces)])
+    often = np.concatenate([np.zeros(0, np.int64), *(count for _, count in pieces)])
+    distinct, places = np.unique(values, return_inverse=True)
+    return distinct, np.bincount(places, often, len(distinct)).astype(np.int64)

@@ -140,6 +140,7 @@ def decode_batch(
     offsets,  # int64[sentences + 1]
     options,
     rule_scores,
+    logarithms,  # 0 or 1: whether features are the logarithms of the scores
     rule_reordering,
     models,
     begin_states,  # int64[sentences, models]
@@ -178,7 +179,7 @@ def decode_batch(
             return ITEMS_FULL
         for n in range(d, d + count):
             part_features(
-                room.hyps, list_room.path, part, n, options, rule_scores, rule_reordering, models,
+                room.hyps, list_room.path, part, n, options, rule_scores, logarithms, rule_reordering, models,
                 begin_states[s], end_words[s], found,
             )  # fmt: skip
         found.count[s] = count

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.bend.counts import Counts
+from camber.bend.discrete import DiscreteBend, tally
 from camber.corpus import Sentences, Vocabulary
 from camber.decode import chart_kbest, chart_search
 from camber.decode.chart_features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
@@ -21,12 +23,15 @@ from camber.decode.chart_search import search
 from camber.decode.chart_settings import ChartSettings
 from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.hypergraph import Forest, Hypergraph, Room
+from camber.decode.weighing import Weighing
 from camber.decode.windows import cut_points
 from camber.engine import in_order
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, step
 from camber.progress import Counter, log
 from camber.rules.grammar import Grammar, GrammarSource, KeptGrammars
+from camber.rules.hiero import HieroExtractor
+from camber.rules.hiero_features import linear_value
 from camber.rules.ragged import offsets_from
 
 F8 = npt.NDArray[np.float64]
@@ -143,20 +148,17 @@ class ChartDecoder:
         weights: Mapping[str, float],
         settings: ChartSettings | None = None,
         features: ChartFeatures = NATIVE,
+        bend: DiscreteBend | None = None,
     ) -> None:
         self.grammars, self.models, self.features = grammars, list(models), features
         self.settings = settings or ChartSettings()
-        self.names = features.names(grammars.names, len(self.models))
-        missing = [name for name in self.names if name not in weights]
-        if missing:
-            raise CamberError(f"no weight for {', '.join(missing)}; the features are {', '.join(self.names)}")
-        self.weights = np.array([weights[name] for name in self.names], np.float64)
-        if not np.isfinite(self.weights).all():
-            bad = self.names[int(np.flatnonzero(~np.isfinite(self.weights))[0])]
-            raise CamberError(f"the weight of {bad} is not a finite number")
-        # the kernels count words and natural logarithms
+        self.weighing = Weighing(features.names(grammars.names, len(self.models)), weights, bend)
         own = len(grammars.names)
-        self._weights = self.weights.copy()
+        #: the features that depend on a rule alone: those of the grammar, and the words
+        self._rule_columns = np.array([*range(own), own + WORD_PENALTY], np.int64)
+        self._bent_columns = self.weighing.bent_columns(self._rule_columns)
+        # the kernels count words and natural logarithms
+        self._weights = self.weighing.linear.copy()
         self._weights[own + WORD_PENALTY] *= features.unit
         self._weights[own + LM :: PER_LM] *= features.unit
         self._language, self._begin = chart_models(self.models, self._weights[own + LM :: PER_LM])
@@ -171,6 +173,34 @@ class ChartDecoder:
         self.work = np.zeros(4, np.int64)
 
     @property
+    def inputs(self) -> tuple[str, ...]:
+        """The features of a part, before any bend."""
+        return self.weighing.inputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that have weights."""
+        return self.weighing.names
+
+    @property
+    def weights(self) -> F8:
+        """The weights, [names]."""
+        return self.weighing.weights
+
+    @property
+    def bend(self) -> DiscreteBend | None:
+        """What is done to features before they are weighed; None: the grammar's values, and no more."""
+        return self.weighing.bend
+
+    @property
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """The settings that a model must keep, by stage."""
+        found = {"chart": self.settings.to_dict()}
+        if isinstance(self.grammars, HieroExtractor):
+            found["hiero"] = self.grammars.settings.to_dict()
+        return found
+
+    @property
     def source_vocabulary(self) -> Vocabulary:
         """The source words that rules know."""
         return self.grammars.grammar(()).source_words
@@ -182,20 +212,59 @@ class ChartDecoder:
 
     def reweighted(self, weights: Mapping[str, float]) -> ChartDecoder:
         """Return the same decoder with other weights."""
-        return ChartDecoder(self.grammars, self.models, weights, self.settings, self.features)
+        return ChartDecoder(self.grammars, self.models, weights, self.settings, self.features, self.bend)
+
+    def bent(self, weights: Mapping[str, float], bend: DiscreteBend | None) -> ChartDecoder:
+        """Return the same decoder with another bend and its weights; bends are made from raw values."""
+        grammars = self.grammars
+        if isinstance(grammars, HieroExtractor):
+            grammars = grammars.with_logarithms(bend is None)
+        return ChartDecoder(grammars, self.models, weights, self.settings, self.features, bend)
 
     def remembering(self) -> ChartDecoder:
         """Return the same decoder, which keeps the grammars of sentences, unless they depend on a line's number."""
         if self._takes_number:
             return self
-        weights = dict(zip(self.names, self.weights.tolist(), strict=True))
-        return ChartDecoder(KeptGrammars(self.grammars), self.models, weights, self.settings, self.features)
+        kept = KeptGrammars(self.grammars)
+        return ChartDecoder(kept, self.models, self.weighing.by_name(), self.settings, self.features, self.bend)
 
     def searching(self, changes: Mapping[str, Any]) -> ChartDecoder:
         """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""
         settings = ChartSettings.from_dict({**self.settings.to_dict(), **changes})
-        weights = dict(zip(self.names, self.weights.tolist(), strict=True))
-        return ChartDecoder(self.grammars, self.models, weights, settings, self.features)
+        return ChartDecoder(self.grammars, self.models, self.weighing.by_name(), settings, self.features, self.bend)
+
+    def rule_values(self, sentences: Sequence[Sequence[str]]) -> dict[str, tuple[F8, I8]]:
+        """Return the raw values of the features that can be bent in all rules for some sentences, and how often each.
+
+        A rule counts once for every sentence that it applies to.
+        """
+        source = self.grammars.with_logarithms(False) if isinstance(self.grammars, HieroExtractor) else self.grammars
+        tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column]: [] for column in self._rule_columns}
+        for first in range(0, len(sentences), BATCH):
+            found = [self._rule_features(source.grammar(words)) for words in sentences[first : first + BATCH]]
+            table = np.concatenate(found)
+            for name, column in zip(tallies, table.T, strict=True):
+                tallies[name].append(tally([(column, np.ones(len(table), np.int64))]))
+        return {name: tally(found) for name, found in tallies.items()}
+
+    def _rule_features(self, grammar: Grammar) -> F8:
+        """Return the features of `_rule_columns` for every rule, float64[rules, columns]."""
+        words = np.diff(offsets_from((grammar.target >= 0).astype(np.int64))[grammar.target_offsets])
+        return np.column_stack([grammar.features, -self.features.unit * words])
+
+    def _rule_scores(self, grammar: Grammar) -> F8:
+        """Return what the rules' own features are worth, float64[rules], without the linear penalty for words."""
+        own = self._rule_columns[:-1]
+        if not len(self._bent_columns):
+            return self.weighing.of_rules(grammar.features, self._weights[own], self._bent_columns)
+        linear = np.append(self._weights[own], 0.0)
+        return self.weighing.of_rules(self._rule_features(grammar), linear, self._bent_columns)
+
+    def worth(self, name: str, values: F8) -> F8:
+        """Return what raw values of a feature add to this decoder's scores, float64[values]."""
+        if isinstance(self.grammars, HieroExtractor) and self.grammars.settings.logarithms:
+            values = linear_value(name, values)
+        return self.weighing.worth(name, values)
 
     def decode(
         self,
@@ -237,32 +306,40 @@ class ChartDecoder:
         return HypothesisColumns.join(
             list(in_order(lambda batch: self._columns(batch, vocabulary, nbest), batches, threads)),
             vocabulary,
-            len(self.names),
+            self.weighing,
         )
 
     def _columns(self, batch: list[tuple[int, Sequence[str]]], vocabulary: Vocabulary, nbest: int) -> HypothesisColumns:
         workspace = self._workspace(batch, nbest)
-        counts, sums, ids, lengths = [], [], [], []
+        counts, sums, bins, ids, lengths = [], [], [], [], []
         for number, words in batch:
             if 0 < len(words) <= self.settings.window:
                 grammar = self._grammar(words, number)
                 found, count = self._search(words, grammar, True, self._begin, True, workspace)
                 parts, last = found.part_first[: count + 1], int(found.word_first[count])
-                sums.append(np.add.reduceat(found.features[: parts[-1]], parts[:-1], axis=0))
+                features, hits = self.weighing.of_hypotheses(
+                    found.features[: parts[-1]],
+                    found.rule[: parts[-1]],
+                    parts,
+                    np.add.reduceat(found.features[: parts[-1]], parts[:-1], axis=0),
+                )
                 spelled = np.concatenate([self._numbers(grammar.target_words, vocabulary), vocabulary.encode(words)])
-                ids.append(spelled[found.words[:last]])
-                lengths.append(np.diff(found.word_first[: count + 1]))
+                texts, sizes = spelled[found.words[:last]], np.diff(found.word_first[: count + 1])
             else:
-                decoded = self._decode_one(number, words, True, workspace)
-                count = len(decoded)
-                sums.append(np.array([item.features.sum(0) for item in decoded]))
-                ids.append(vocabulary.encode([word for item in decoded for word in item.words]))
-                lengths.append(np.array([len(item.words) for item in decoded], np.int64))
+                decoded = HypothesisColumns.of(
+                    [self._decode_one(number, words, True, workspace)], vocabulary, self.weighing
+                )
+                count, features, hits = int(decoded.counts[0]), decoded.features, decoded.bins
+                texts, sizes = decoded.words.ids, decoded.words.lengths
             counts.append(count)
+            sums.append(features)
+            bins += [hits] if hits is not None else []
+            ids.append(texts)
+            lengths.append(sizes)
         self.work += workspace.work + workspace.room.work
-        offsets = offsets_from(np.concatenate(lengths))
-        text = Sentences(np.concatenate(ids).astype(np.int32), offsets, vocabulary)
-        return HypothesisColumns(np.array(counts, np.int64), np.concatenate(sums), text)
+        text = Sentences(np.concatenate(ids).astype(np.int32), offsets_from(np.concatenate(lengths)), vocabulary)
+        joined = None if self.bend is None else Counts.join(bins, self.bend.width)
+        return HypothesisColumns(np.array(counts, np.int64), np.concatenate(sums), text, joined)
 
     def hypergraph(self, sentence: Sequence[str], number: int = 0) -> Hypergraph:
         """Return everything that the search of one sentence (not longer than a window) keeps, without the beam."""
@@ -273,13 +350,13 @@ class ChartDecoder:
         top, rules, ends = self._fill_forest(sentence, grammar, self._begin, True, workspace)
         forest = workspace.forest
         vertices, edges = forest.vertices[: forest.size[0]], forest.edges[: forest.size[1]]
-        part_rules, features = np.empty(len(edges), np.int64), np.empty((len(edges), len(self.names)))
+        part_rules, features = np.empty(len(edges), np.int64), np.empty((len(edges), len(self.inputs)))
         read_edges(
             top, rules, self._language, self._begin, ends, self.features.unit, forest, workspace.list_room, part_rules,
             features,
         )  # fmt: skip
         return Hypergraph(
-            self.names,
+            self.inputs,
             np.stack([vertices["begin"], vertices["end"]], axis=1),
             edges["vertex"].copy(),
             np.stack([edges["one"], edges["two"]], axis=1),
@@ -317,7 +394,7 @@ class ChartDecoder:
             int(self._language.longest.max(initial=0)),
             self.settings.pop_limit,
             nbest,
-            len(self.names),
+            len(self.inputs),
         )
 
     def _decode_one(
@@ -329,7 +406,7 @@ class ChartDecoder:
         """
         grammar = self._grammar(words, number)
         if not words:
-            return [_empty(grammar, len(self.names))]
+            return [_empty(grammar, len(self.inputs))]
         if len(words) <= self.settings.window:
             return self._run(words, grammar, distinct, self._begin, True, workspace)
         cuts = cut_points(words, self.settings.window)
@@ -452,8 +529,9 @@ class ChartDecoder:
         targets = len(grammar.target_words)
         width = max(1, len(grammar.source_words))
         prepare(
-            rules, len(words), width, targets, self._lm_words(grammar.target_words), own, self._language, self._weights
-        )
+            rules, self._rule_scores(grammar), len(words), width, targets, self._lm_words(grammar.target_words), own,
+            self._language, self._weights,
+        )  # fmt: skip
         ids = grammar.source_words.encode(words)
         ends = np.full(len(self.models), END if final else -1, np.int64)
         beam = self._beam if workspace.nbest == 1 else np.inf

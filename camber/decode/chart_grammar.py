@@ -86,10 +86,11 @@ def child(rules, node, word, width):
 
 
 @kernel
-def prepare(rules, length, width, target_words, lm_words, own_words, models, weights):
+def prepare(rules, worth, length, width, target_words, lm_words, own_words, models, weights):
     """Fill the trie, the scores and the order of the rules.
 
-    lm_words: int64[models, target_words], own_words: int64[models, length]: the language models' numbers of the target
+    worth: float64[rules], what the grammar's features are worth (and words, where their number is bent); lm_words:
+    int64[models, target_words], own_words: int64[models, length]: the language models' numbers of the target
     words and of the sentence's own words; weights: float64[features], of a word and of natural logarithms.
     """
     columns = rules.features.shape[1]
@@ -120,8 +121,7 @@ def prepare(rules, length, width, target_words, lm_words, own_words, models, wei
     for r in range(number + length):
         total = 0.0
         if r < number:
-            for f in range(columns):
-                total += weights[f] * rules.features[r, f]
+            total += worth[r]
         else:
             total += weights[columns + PASS_THROUGH]
         first, last = rules.target_offsets[r], rules.target_offsets[r + 1]

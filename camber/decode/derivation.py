@@ -9,7 +9,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from camber.bend.counts import Counts
+from camber.bend.discrete import DiscreteBend
 from camber.corpus import Sentences, Vocabulary
+from camber.decode.weighing import Weighing
 
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]
@@ -34,35 +37,69 @@ class HypothesisColumns:
     counts: I8  # [sentences]
     features: F8  # [hypotheses, features], unweighted sums over the parts
     words: Sentences  # [hypotheses]
+    bins: Counts | None = None  # [hypotheses, bins] of bent features
 
     @classmethod
-    def join(cls, pieces: Sequence[HypothesisColumns], vocabulary: Vocabulary, features: int) -> HypothesisColumns:
+    def join(cls, pieces: Sequence[HypothesisColumns], vocabulary: Vocabulary, weighing: Weighing) -> HypothesisColumns:
         """Put the columns of batches behind each other."""
+        bend = weighing.bend
         lengths = [piece.words.lengths for piece in pieces]
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([*lengths, np.zeros(0, np.int64)]))]).astype(np.int64)
         ids = np.concatenate([*(piece.words.ids for piece in pieces), np.zeros(0, np.int32)])
+        none = np.zeros((0, len(weighing.inputs) if bend is None else len(bend.linear)))
         return cls(
             np.concatenate([*(piece.counts for piece in pieces), np.zeros(0, np.int64)]),
-            np.concatenate([*(piece.features for piece in pieces), np.zeros((0, features))]),
+            np.concatenate([*(piece.features for piece in pieces), none]),
             Sentences(ids.astype(np.int32), offsets, vocabulary),
+            None if bend is None else Counts.join([piece.bins for piece in pieces if piece.bins], bend.width),
         )
 
     @classmethod
-    def of(cls, decoded: Sequence[Sequence[Derivation]], vocabulary: Vocabulary, features: int) -> HypothesisColumns:
+    def of(
+        cls, decoded: Sequence[Sequence[Derivation]], vocabulary: Vocabulary, weighing: Weighing
+    ) -> HypothesisColumns:
         """Make columns from derivations."""
         flat = [item for found in decoded for item in found]
+        width = len(weighing.inputs)
+        sums = np.array([item.features.sum(0) for item in flat]).reshape(len(flat), width)
+        features, bins = weighing.of_hypotheses(
+            np.concatenate([*(item.features for item in flat), np.zeros((0, width))]),
+            np.concatenate([*(item.rules for item in flat), np.zeros(0, np.int64)]),
+            np.concatenate([[0], np.cumsum([len(item.rules) for item in flat], dtype=np.int64)]),
+            sums,
+        )
         return cls(
             np.array([len(found) for found in decoded], np.int64),
-            np.array([item.features.sum(0) for item in flat]).reshape(len(flat), features),
+            features,
             Sentences.encode([item.words for item in flat], vocabulary),
+            bins,
         )
 
 
 class Decoder(Protocol):
     """What phrase and chart decoders have in common, so that tuning and translating need not know which it is."""
 
-    names: tuple[str, ...]  # of the features
-    weights: F8  # [features]
+    weighing: Weighing
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The features of a part, before any bend."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that have weights."""
+
+    @property
+    def weights(self) -> F8:
+        """The weights, [names]."""
+
+    @property
+    def bend(self) -> DiscreteBend | None:
+        """What is done to features before they are weighed; None: logarithms of probabilities, and no more."""
+
+    @property
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """The settings that a model must keep, by stage."""
 
     @property
     def settings(self) -> Any:
@@ -88,6 +125,18 @@ class Decoder(Protocol):
 
     def word_alignment(self, derivation: Any) -> list[tuple[int, int]]:
         """Return the (source, target) links of a derivation."""
+
+    def rule_values(self, sentences: Sequence[Sequence[str]]) -> dict[str, tuple[F8, I8]]:
+        """Return the raw values of the features that can be bent in all rules for some sentences, and how often each.
+
+        A rule counts once for every sentence (of a chart) or span (of phrases) that it applies to.
+        """
+
+    def worth(self, name: str, values: F8) -> F8:
+        """Return what raw values of a feature add to this decoder's scores, float64[values]."""
+
+    def bent(self, weights: Mapping[str, float], bend: DiscreteBend | None) -> Self:
+        """Return the same decoder with another bend and its weights."""
 
     def reweighted(self, weights: Mapping[str, float]) -> Self:
         """Return the same decoder with other weights."""

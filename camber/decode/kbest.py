@@ -144,8 +144,9 @@ def _seen(hyps, item, options, room, total):
 
 @kernel
 def part_features(
-    hyps, path, part, derivation, options, rule_scores, rule_reordering, models, begin_states, end_words, found
-):
+    hyps, path, part, derivation, options, rule_scores, logarithms, rule_reordering, models, begin_states, end_words,
+    found,
+):  # fmt: skip
     """Write the unweighted features in context of one derivation, a row for each part.
 
     path[0] is the hypothesis of part number `part`.
@@ -170,7 +171,8 @@ def part_features(
             features[row, UNKNOWN] = 1.0
         else:
             for f in range(4):
-                features[row, SCORES + f] = log_of(rule_scores[r, f])
+                score = rule_scores[r, f]
+                features[row, SCORES + f] = log_of(score) if logarithms else np.float64(score)
         if rule_reordering.shape[1] == 6:
             orientation = DISCONTINUOUS
             if begin == previous_end:

@@ -18,10 +18,10 @@ def to_nbest(decoder: Decoder, decoded: Sequence[Sequence[Derivation]]) -> NBest
     part_offsets = np.zeros(len(flat) + 1, np.int64)
     np.cumsum([len(item.rules) for item in flat], out=part_offsets[1:])
     return NBest(
-        decoder.names,
+        decoder.inputs,
         sentence_offsets,
         part_offsets,
-        np.concatenate([item.features for item in flat] or [np.empty((0, len(decoder.names)))]),
+        np.concatenate([item.features for item in flat] or [np.empty((0, len(decoder.inputs)))]),
         [" ".join(item.words) for item in flat],
         np.array([item.score for item in flat]),
         source_spans=np.concatenate([item.spans for item in flat] or [np.empty((0, 2), np.int64)]),

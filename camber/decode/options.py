@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from camber.decode.features import PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY, log_of
 from camber.decode.settings import DecodeSettings
+from camber.decode.weighing import Weighing
 from camber.kernel import kernel
 from camber.lm.ngrams import step
 from camber.rules.store import RuleStore
@@ -33,7 +34,8 @@ class Decoder(Protocol):
     """What options are scored with: a decoder's language models and weights."""
 
     settings: DecodeSettings
-    weights: F8
+    weighing: Weighing
+    bent_columns: I8
     language_models: LanguageModels
     roots: I8
     lm_words: I8
@@ -67,11 +69,9 @@ def _select(
     rule_offsets,
     target_ids,
     target_offsets,
-    scores,
-    score_weights,  # float64[4]
-    word_penalty,
+    worth,  # float64: what the rules' own features are worth, phrase after phrase
     phrase_penalty,
-    unknown,
+    unknown,  # what an unknown word is worth, the penalties included
     nodes,
     children,
     roots,
@@ -86,6 +86,7 @@ def _select(
     """Choose the best `limit` rules of every phrase by estimate; return how many words they have in all."""
     count = 0
     total_words = 0
+    at = 0
     for p in range(len(phrases)):
         start = count
         first[p] = start
@@ -95,16 +96,15 @@ def _select(
                 gain, _ = step(nodes, children, roots[k], unknown_words[k, -1 - phrases[p]])
                 inside += lm_weights[k] * gain
             rule[count] = -1
-            base[count] = phrase_penalty - word_penalty + unknown
+            base[count] = unknown
             estimate[count] = base[count] + inside
             count += 1
             total_words += 1
             continue
         for r in range(rule_offsets[phrases[p]], rule_offsets[phrases[p] + 1]):
             a, b = target_offsets[r], target_offsets[r + 1]
-            value = phrase_penalty - word_penalty * (b - a)
-            for f in range(4):
-                value += score_weights[f] * log_of(scores[r, f])
+            value = phrase_penalty + worth[at]
+            at += 1
             inside = 0.0
             for k in range(len(roots)):
                 state = roots[k]
@@ -205,20 +205,45 @@ def _complete(
     word_first[first[len(phrases)]] = at
 
 
+#: the features that depend on a rule alone
+RULE_COLUMNS = np.array([*range(SCORES, SCORES + 4), WORD_PENALTY], np.int64)
+
+
+def rule_features(store: RuleStore, phrases: I8, logarithms: bool) -> F8:
+    """Return the features `RULE_COLUMNS` of all rules of some phrases, phrase after phrase: float64[rules, 5]."""
+    sizes = store.rule_offsets[phrases + 1] - store.rule_offsets[phrases]
+    found = np.empty((int(sizes.sum()), len(RULE_COLUMNS)))
+    _rule_features(phrases, store.rule_offsets, store.target_offsets, store.scores, int(logarithms), found)
+    return found
+
+
+@kernel
+def _rule_features(phrases, rule_offsets, target_offsets, scores, logarithms, found):
+    at = 0
+    for phrase in phrases:
+        for r in range(rule_offsets[phrase], rule_offsets[phrase + 1]):
+            for f in range(4):
+                found[at, f] = log_of(scores[r, f]) if logarithms else np.float64(scores[r, f])
+            found[at, 4] = target_offsets[r] - target_offsets[r + 1]
+            at += 1
+
+
 def build_options(decoder: Decoder, store: RuleStore, phrases: I8, unknown_words: I8) -> Options:
     """Score and select the options of `phrases` (rows of `store`, or -1 - u for unknown word u)."""
-    weights, limit = decoder.weights, decoder.settings.options
+    weights, limit = decoder.weighing.linear, decoder.settings.options
     known = phrases[phrases >= 0]
     sizes = store.rule_offsets[known + 1] - store.rule_offsets[known]
+    values = rule_features(store, known, decoder.weighing.bend is None)
+    worth = decoder.weighing.of_rules(values, weights[RULE_COLUMNS], decoder.bent_columns)
     room = int(np.minimum(sizes, limit).sum()) + len(phrases) - len(known) + 1
     first = np.zeros(len(phrases) + 1, np.int64)
     rule, base, estimate = np.empty(room, np.int64), np.empty(room), np.empty(room)
     roots, models = decoder.roots, decoder.language_models
     lm = models.nodes, models.children
     words = _select(
-        phrases, limit, store.rule_offsets, store.target_ids, store.target_offsets, store.scores,
-        weights[SCORES : SCORES + 4].copy(), weights[WORD_PENALTY], weights[PHRASE_PENALTY], weights[UNKNOWN],
-        *lm, roots, models.weights, decoder.lm_words, unknown_words, first, rule, base, estimate,
+        phrases, limit, store.rule_offsets, store.target_ids, store.target_offsets, worth, weights[PHRASE_PENALTY],
+        weights[PHRASE_PENALTY] - weights[WORD_PENALTY] + weights[UNKNOWN], *lm,
+        roots, models.weights, decoder.lm_words, unknown_words, first, rule, base, estimate,
     )  # fmt: skip
     count, width = int(first[-1]), len(roots)
     reorder, order = np.empty((count, 6)), np.empty((3, count), np.int32)

@@ -9,19 +9,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.bend.discrete import DiscreteBend, tally
 from camber.corpus import Sentences, Vocabulary
 from camber.decode.batch import Found, Workspace, decode_batch, lookup_batch, summarise
 from camber.decode.derivation import Derivation, HypothesisColumns
-from camber.decode.features import LM, feature_names
-from camber.decode.options import LanguageModels, Options, build_options
+from camber.decode.features import LM, SMALLEST, feature_names
+from camber.decode.options import RULE_COLUMNS, LanguageModels, Options, build_options, rule_features
 from camber.decode.settings import DecodeSettings
+from camber.decode.weighing import Weighing
 from camber.decode.windows import cut_points
 from camber.engine import in_order
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, concatenate, step
 from camber.progress import Counter, log
 from camber.rules.overlay import Overlay
-from camber.rules.store import RuleStore
+from camber.rules.ragged import offsets_from
+from camber.rules.store import SCORE_NAMES, RuleStore
 
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]
@@ -49,26 +52,46 @@ class PhraseDecoder:
         weights: Mapping[str, float],
         settings: DecodeSettings | None = None,
         added: Overlay | None = None,
+        bend: DiscreteBend | None = None,
     ) -> None:
         self.store, self.models = store, list(models)
         self.added = added  # pairs that were added since the store was made
         self.settings = settings or DecodeSettings()
-        self.names = feature_names(len(self.models))
-        missing = [name for name in self.names if name not in weights]
-        if missing:
-            raise CamberError(f"no weight for {', '.join(missing)}; the features are {', '.join(self.names)}")
-        self.weights = np.array([weights[name] for name in self.names], np.float64)
-        if not np.isfinite(self.weights).all():
-            bad = self.names[int(np.flatnonzero(~np.isfinite(self.weights))[0])]
-            raise CamberError(f"the weight of {bad} is not a finite number")
+        self.weighing = Weighing(feature_names(len(self.models)), weights, bend)
+        self.bent_columns = self.weighing.bent_columns(RULE_COLUMNS)
         nodes, children, roots, begin = concatenate(self.models)
-        self.language_models = LanguageModels(nodes, children, self.weights[LM:].copy())
+        self.language_models = LanguageModels(nodes, children, self.weighing.linear[LM:].copy())
         self.roots, self.begin = np.asarray(roots, np.int64), np.asarray(begin, np.int64)
         self.lm_words = np.zeros((len(self.models), len(self.target_vocabulary)), np.int64)
         for k, model in enumerate(self.models):
             self.lm_words[k] = model.word_ids(self.target_vocabulary)
         #: what the last call of `decode` did: edges, language model scores of cells, pops
         self.work = np.zeros(3, np.int64)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The features of a part, before any bend."""
+        return self.weighing.inputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that have weights."""
+        return self.weighing.names
+
+    @property
+    def weights(self) -> F8:
+        """The weights, [names]."""
+        return self.weighing.weights
+
+    @property
+    def bend(self) -> DiscreteBend | None:
+        """What is done to features before they are weighed; None: logarithms of probabilities, and no more."""
+        return self.weighing.bend
+
+    @property
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """The settings that a model must keep, by stage."""
+        return {"decode": self.settings.to_dict()}
 
     @property
     def source_vocabulary(self) -> Vocabulary:
@@ -82,7 +105,11 @@ class PhraseDecoder:
 
     def reweighted(self, weights: Mapping[str, float]) -> PhraseDecoder:
         """Return the same decoder with other weights."""
-        return PhraseDecoder(self.store, self.models, weights, self.settings, self.added)
+        return self.bent(weights, self.bend)
+
+    def bent(self, weights: Mapping[str, float], bend: DiscreteBend | None) -> PhraseDecoder:
+        """Return the same decoder with another bend and its weights."""
+        return PhraseDecoder(self.store, self.models, weights, self.settings, self.added, bend)
 
     def remembering(self) -> PhraseDecoder:
         """Return this decoder: its rules are a table, and there is nothing that would be worth keeping."""
@@ -91,8 +118,29 @@ class PhraseDecoder:
     def searching(self, changes: Mapping[str, Any]) -> PhraseDecoder:
         """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""
         settings = DecodeSettings.from_dict({**self.settings.to_dict(), **changes})
-        weights = dict(zip(self.names, self.weights.tolist(), strict=True))
-        return PhraseDecoder(self.store, self.models, weights, settings, self.added)
+        return PhraseDecoder(self.store, self.models, self.weighing.by_name(), settings, self.added, self.bend)
+
+    def rule_values(self, sentences: Sequence[Sequence[str]]) -> dict[str, tuple[F8, I8]]:
+        """Return the raw values of the features that can be bent in all rules for some sentences, and how often each.
+
+        A rule counts once for every span of source words that it applies to.
+        """
+        tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column]: [] for column in RULE_COLUMNS}
+        for first in range(0, len(sentences), BATCH):
+            batch = [self.source_vocabulary.encode(words) for words in sentences[first : first + BATCH]]
+            store, spans, _ = self._rules_of(batch)
+            phrases, often = np.unique(spans[spans >= 0], return_counts=True)
+            features = rule_features(store, phrases, False)
+            weight = np.repeat(often, np.diff(store.rule_offsets)[phrases])
+            for name, column in zip(tallies, features.T, strict=True):
+                tallies[name].append(tally([(column, weight)]))
+        return {name: tally(found) for name, found in tallies.items()}
+
+    def worth(self, name: str, values: F8) -> F8:
+        """Return what raw values of a feature add to this decoder's scores, float64[values]."""
+        if self.bend is None and name in SCORE_NAMES:
+            values = np.log(np.maximum(values, SMALLEST))
+        return self.weighing.worth(name, values)
 
     def decode(
         self, sentences: Sequence[Sequence[str]], nbest: int = 1, distinct: bool = True, threads: int = 0
@@ -126,20 +174,23 @@ class PhraseDecoder:
         return HypothesisColumns.join(
             list(in_order(lambda batch: self._columns(batch, vocabulary, nbest), batches, threads)),
             vocabulary,
-            len(self.names),
+            self.weighing,
         )
 
     def _columns(self, batch: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int) -> HypothesisColumns:
         if max(map(len, batch), default=0) > self.settings.window:
-            return HypothesisColumns.of(self._decode_batch(batch, nbest, True), vocabulary, len(self.names))
+            return HypothesisColumns.of(self._decode_batch(batch, nbest, True), vocabulary, self.weighing)
         begin = np.tile(self.begin, (len(batch), 1))
         found, options, unknown = self._search(batch, nbest, True, begin, np.ones(len(batch), np.int64))
         count, parts = int(found.next[1]), int(found.next[2])
-        sums, offsets = np.zeros((count, len(self.names))), np.zeros(count + 1, np.int64)
+        sums, offsets = np.zeros((count, len(self.inputs))), np.zeros(count + 1, np.int64)
         chosen = found.option[:parts]
         ids = np.empty(int((options.word_first[chosen + 1] - options.word_first[chosen]).sum()), np.int32)
         summarise(found, options, vocabulary.encode(unknown), sums, offsets, ids)
-        return HypothesisColumns(found.count, sums, Sentences(ids, offsets, vocabulary))
+        features, bins = self.weighing.of_hypotheses(
+            found.features[:parts], found.rule[:parts], found.part_first[: count + 1], sums
+        )
+        return HypothesisColumns(found.count, features, Sentences(ids, offsets, vocabulary), bins)
 
     def word_alignment(self, derivation: Derivation) -> list[tuple[int, int]]:
         """Return the (source, target) links of a derivation, from the alignments inside its rules."""
@@ -201,21 +252,28 @@ class PhraseDecoder:
         """Decode sentences that fit into a window."""
         return list(self._derivations(*self._search(batch, nbest, distinct, begin, ends))) if batch else []
 
+    def _rules_of(self, sentences: Sequence[I8]) -> tuple[RuleStore, I8, I8 | None]:
+        """Return a store with the rules of sentences (ids of words), the phrase of every span, and the rules' numbers.
+
+        The numbers are None where they are the rows of the store.
+        """
+        if self.added:
+            return self.added.batch(sentences)
+        store, longest = self.store, max(1, self.store.max_phrase_length)
+        ids = np.concatenate(sentences)
+        spans = np.empty((len(ids), longest), np.int64)
+        offsets = offsets_from(np.array([len(words) for words in sentences], np.int64))
+        lookup_batch(ids, offsets, longest, store.source_ids, store.source_offsets, spans)
+        return store, spans, None
+
     def _search(
         self, batch: Sequence[Sequence[str]], nbest: int, distinct: bool, begin: I8, ends: I8
     ) -> tuple[Found, Options, list[str]]:
         """Call the kernel, with larger work arrays if it asks for them; also return the options and unknown words."""
-        store, settings, numbers = self.store, self.settings, None
-        offsets = np.zeros(len(batch) + 1, np.int64)
-        np.cumsum([len(words) for words in batch], out=offsets[1:])
+        settings = self.settings
         sentences = [self.source_vocabulary.encode(words) for words in batch]
-        ids = np.concatenate(sentences)
-        if self.added:
-            store, spans, numbers = self.added.batch(sentences)
-        else:
-            longest = max(1, store.max_phrase_length)
-            spans = np.empty((len(ids), longest), np.int64)
-            lookup_batch(ids, offsets, longest, store.source_ids, store.source_offsets, spans)
+        offsets = offsets_from(np.array([len(words) for words in batch], np.int64))
+        store, spans, numbers = self._rules_of(sentences)
 
         # words without a rule of their own are passed through
         flat = [word for words in batch for word in words]
@@ -233,14 +291,14 @@ class PhraseDecoder:
         phrases = np.concatenate([phrases, -1 - np.arange(len(unknown), dtype=np.int64)])
         options = build_options(self, store, phrases, unknown_words)
 
-        found = Found.make(len(batch), len(ids), nbest, len(self.names))
+        found = Found.make(len(batch), len(flat), nbest, len(self.inputs))
         end_words = np.repeat(np.where(ends > 0, END, -1)[:, None], len(self.models), axis=1).astype(np.int64)
         workspace = Workspace(max(map(len, batch)), len(self.models), settings.pop_limit, nbest)
         code = -1
         while code < 0:
             code = decode_batch(
-                local, offsets, options, store.scores, store.reordering,
-                self.language_models, np.ascontiguousarray(begin), end_words, self.weights,
+                local, offsets, options, store.scores, int(self.bend is None), store.reordering,
+                self.language_models, np.ascontiguousarray(begin), end_words, self.weighing.linear,
                 settings.distortion_limit, settings.pop_limit, nbest, int(distinct), nbest * DISTINCT_FACTOR,
                 workspace.future(), workspace.room(), workspace.list_room(), found,
             )  # fmt: skip

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from camber.bend.discrete import DiscreteBend
 from camber.decode.chart import ChartDecoder
 from camber.decode.chart_features import NATIVE
 from camber.decode.chart_settings import ChartSettings
 from camber.lm.ngrams import NgramModel
+from camber.model.bend import read_bend
 from camber.model.directory import ModelDirectory
 from camber.model.weights import Weights
 from camber.rules.hiero import HieroExtractor, HieroSettings
-from camber.rules.hiero_features import DEFAULT_NAMES
 from camber.rules.index import CorpusIndex
 
 KIND = "hiero"
+_PLAIN = HieroSettings()
 
 #: weights of an untuned system: costs of rules count against it, the language model for it
 _UNTUNED = {
@@ -31,14 +34,20 @@ _UNTUNED = {
 }
 
 
-def hiero_names(language_models: int) -> tuple[str, ...]:
+def hiero_names(language_models: int, extraction: HieroSettings = _PLAIN) -> tuple[str, ...]:
     """Name the features of a hierarchical model."""
-    return NATIVE.names(DEFAULT_NAMES, language_models)
+    return NATIVE.names(extraction.features, language_models)
 
 
-def untuned_hiero_weights(language_models: int) -> Weights:
+def untuned_hiero_weights(language_models: int, extraction: HieroSettings = _PLAIN) -> Weights:
     """Return weights for a system that was not tuned."""
-    weights = dict.fromkeys(hiero_names(language_models), 0.0) | _UNTUNED
+    names = hiero_names(language_models, extraction)
+    # lexical weights of both kinds share what one kind has
+    share = 0.5 if extraction.lexical == "both" and not extraction.rule_features else 1.0
+    weights = dict.fromkeys(names, 0.0)
+    for name in names:
+        kind = name.removesuffix("_averaged")
+        weights[name] = _UNTUNED.get(kind, 0.0) * (share if kind.startswith("lex_") else 1.0)
     for number in range(1, language_models + 1):
         weights["lm" if number == 1 else f"lm{number}"] = 0.12 / language_models
     return Weights(weights, signature="untuned")
@@ -48,16 +57,22 @@ def hiero_decoder(
     index: str | Path,
     models: Sequence[NgramModel],
     weights: Weights,
-    extraction: HieroSettings | None = None,
+    extraction: HieroSettings = _PLAIN,
     settings: ChartSettings | None = None,
+    bend: DiscreteBend | None = None,
 ) -> ChartDecoder:
     """Open an indexed corpus as a decoder."""
-    return ChartDecoder(HieroExtractor(CorpusIndex.load(index), None, extraction), models, weights.values, settings)
+    extractor = HieroExtractor(CorpusIndex.load(index), None, extraction)
+    return ChartDecoder(extractor, models, weights.values, settings, bend=bend)
 
 
 def open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[ChartDecoder, Weights]:
     """Return the decoder and the weights of a model directory of kind "hiero"."""
-    weights = Weights.read(directory.file("weights.tsv"), hiero_names(len(models)))
     extraction = HieroSettings.from_dict(directory.settings.get("hiero", {}))
     settings = ChartSettings.from_dict(directory.settings.get("chart", {}))
-    return hiero_decoder(directory.path / "index", models, weights, extraction, settings), weights
+    bend = read_bend(directory)
+    names = hiero_names(len(models), extraction) if bend is None else bend.names
+    weights = Weights.read(directory.file("weights.tsv"), names)
+    if bend is not None:  # bends are made from raw values
+        extraction = replace(extraction, logarithms=False)
+    return hiero_decoder(directory.path / "index", models, weights, extraction, settings, bend), weights

@@ -19,6 +19,7 @@ from camber.decode.settings import DecodeSettings
 from camber.errors import ModelError
 from camber.lm.ngrams import NgramModel
 from camber.model.added import Memory, open_overlay
+from camber.model.bend import read_bend, write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.weights import Weights
 from camber.rules.store import RuleStore
@@ -89,7 +90,11 @@ class Translator:
 
     def reweighted(self, weights: Weights) -> Translator:
         """Return the same model with other weights."""
-        return Translator(self.text, self.decoder.reweighted(weights.values), weights, self.directory, self.memory)
+        return self.shaped(self.decoder.reweighted(weights.values), weights)
+
+    def shaped(self, decoder: Decoder, weights: Weights) -> Translator:
+        """Return the same model with another decoder, bent perhaps, and its weights."""
+        return Translator(self.text, decoder, weights, self.directory, self.memory)
 
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a raw line; a word that the model knows only in another case takes that case."""
@@ -142,6 +147,7 @@ def save_phrase_model(translator: Translator, draft: Draft) -> None:
         (draft.folder / f"lm{number}").mkdir()
         model.save(draft.folder / f"lm{number}", "lm")
     translator.weights.write(draft.folder / "weights.tsv")
+    write_bend(decoder.bend, draft)
     draft.settings["decode"] = decoder.settings.to_dict()
     draft.sizes |= model_sizes(decoder.store, decoder.models)
 
@@ -170,10 +176,12 @@ def load(path: str | Path, verify: bool = False) -> Translator:
 
 
 def _open_phrase(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
-    weights = Weights.read(directory.file("weights.tsv"), feature_names(len(models)))
+    bend = read_bend(directory)
+    names = feature_names(len(models)) if bend is None else bend.names
+    weights = Weights.read(directory.file("weights.tsv"), names)
     settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
     store = RuleStore.load(directory.path / "rules")
-    return PhraseDecoder(store, models, weights.values, settings, open_overlay(directory, store)), weights
+    return PhraseDecoder(store, models, weights.values, settings, open_overlay(directory, store), bend), weights
 
 
 def _open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:

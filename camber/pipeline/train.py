@@ -16,6 +16,7 @@ from camber.errors import InputError, SettingsError, TuneError
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import NgramModel
 from camber.metrics.bleu import BLEU
+from camber.model.bend import BINS
 from camber.model.directory import check_place, write_model
 from camber.model.hiero import hiero_decoder, untuned_hiero_weights
 from camber.model.translator import Translator, load, model_sizes
@@ -115,7 +116,7 @@ def train(
                 {"corpus": corpus, "lm": language, "rules": rules, "settings": settings.tune, "dev": dev, "seed": seed,
                  "search": settings.decode if method == "phrase" else [settings.hiero, settings.chart]},
                 lambda folder: _tune(method, settings, corpus, language, rules, dev, seed, threads, folder),
-                code=("camber.tune", "camber.decode", "camber.metrics"),
+                code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend"),
             )  # fmt: skip
         _assemble(method, model, settings, corpus, aligned, language, rules, tuning)
         if not keep_work:
@@ -195,7 +196,7 @@ def _open(method: str, settings: TrainSettings, corpus: Stage, language: Stage, 
     """Open what the stages made as a translator with untuned weights."""
     models, text = _load_language_models(language), TextPipeline.load(corpus.folder / "text")
     if method == "hiero":
-        weights = untuned_hiero_weights(len(models))
+        weights = untuned_hiero_weights(len(models), settings.hiero)
         return Translator(text, hiero_decoder(rules.folder, models, weights, settings.hiero, settings.chart), weights)
     plain = untuned_weights(len(models))
     weights = Weights({name: plain[name] for name in feature_names(len(models))}, signature="untuned")
@@ -219,13 +220,14 @@ def _tune(
 ) -> None:
     """Tune the weights; where that is impossible, say why and keep the untuned ones."""
     translator = _open(method, settings, corpus, language, rules)
-    weights = translator.weights
     try:
         source, references = dev or ([], [])
-        weights = tune(translator, source, references, settings.tune, seed, threads).weights
+        translator = tune(translator, source, references, settings.tune, seed, threads).translator
     except TuneError as error:
         log.warning("not tuned: %s", error)
-    weights.write(folder / "weights.tsv")
+    translator.weights.write(folder / "weights.tsv")
+    if translator.decoder.bend is not None:
+        translator.decoder.bend.write(folder / BINS)
 
 
 def _assemble(
@@ -247,7 +249,7 @@ def _assemble(
         if method == "phrase":  # an indexed corpus says it by itself
             draft.take(aligned.folder / "lexicon.npy", "align/lexicon.npy")
         if tuning:
-            draft.take(tuning.folder / "weights.tsv", "weights.tsv")
+            draft.take_folder(tuning.folder)
         else:
             _open(method, settings, corpus, language, rules).weights.write(draft.path("weights.tsv"))
         draft.sizes |= _sizes(method, rules, _load_language_models(language))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from camber.corpus.reading import read_parallel
+from camber.model.bend import write_bend
 from camber.model.directory import ModelDirectory, write_model
 from camber.model.translator import Translator, load
-from camber.model.weights import Weights
 from camber.tune.loop import Outcome, TuneSettings, tune
 
 
@@ -31,18 +31,21 @@ def tune_model(
     source, *references = read_parallel(dev_source, *targets)
     settings = settings or TuneSettings()
     outcome = tune(load(model), source, references, settings, seed, threads)
-    with_weights(model, out or model, outcome.weights, settings)
+    with_weights(model, out or model, outcome.translator, settings)
     return outcome
 
 
-def with_weights(model: str | Path, out: str | Path, weights: Weights, settings: TuneSettings | None) -> Translator:
-    """Write the model `out`: the files of `model` with other weights."""
+def with_weights(
+    model: str | Path, out: str | Path, translator: Translator, settings: TuneSettings | None
+) -> Translator:
+    """Write the model `out`: the files of `model` with the weights of a translator, and the bend they belong to."""
     directory = ModelDirectory.open(model)
     recorded = dict(directory.settings)
     if settings:
         recorded["tune"] = settings.to_dict()
     with write_model(out, directory.kind, recorded) as draft:
         draft.take_folder(directory.path)
-        weights.write(draft.path("weights.tsv"))
+        translator.weights.write(draft.path("weights.tsv"))
+        write_bend(translator.decoder.bend, draft)
         draft.sizes |= directory.sizes
     return load(out)

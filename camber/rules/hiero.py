@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -58,11 +59,13 @@ class HieroSettings(Settings):
         choices=LEXICAL,
     )
     logarithms: bool = setting(True, "probabilities and counts as logarithms; otherwise raw")
+    rule_features: str = setting("", "features of the rules, separated by commas (empty: all)")
 
     @property
     def features(self) -> tuple[str, ...]:
         """The features of the rules, by their names."""
-        return chosen_names(self.lexical)
+        chosen = [name.strip() for name in self.rule_features.split(",") if name.strip()]
+        return check_names(chosen) if chosen else chosen_names(self.lexical)
 
 
 class HieroExtractor:
@@ -99,6 +102,12 @@ class HieroExtractor:
     def names(self) -> tuple[str, ...]:
         """The features of the rules that :meth:`grammar` gives."""
         return self._names
+
+    def with_logarithms(self, logarithms: bool) -> HieroExtractor:
+        """Return the same extractor that gives logarithms, or raw probabilities and counts."""
+        found = copy(self)
+        found.settings = replace(self.settings, logarithms=logarithms)
+        return found
 
     def grammar(self, sentence: Sequence[str]) -> Grammar:
         """Return the rules that apply to a tokenised sentence, with features for a linear model.

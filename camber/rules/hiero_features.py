@@ -125,6 +125,13 @@ def chosen_names(lexical: str = "max") -> tuple[str, ...]:
     return (*DEFAULT_NAMES[:3], *averaged, *DEFAULT_NAMES[3:]) if lexical == "both" else DEFAULT_NAMES
 
 
+def linear_value(name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Turn raw values of one feature into those of a linear model; see :func:`linear_values`."""
+    if name in _PROBABILITIES:
+        return np.minimum(-np.log10(np.maximum(values, 1e-300)), MOST_COST)
+    return np.log10(1.0 + values) if name in _COUNTS else values
+
+
 def linear_values(raw: npt.NDArray[np.float64], names: Sequence[str] = DEFAULT_NAMES) -> npt.NDArray[np.float64]:
     """Turn raw features [rules, len(RAW_NAMES)] into those of a linear model, [rules, len(names)].
 
@@ -132,11 +139,5 @@ def linear_values(raw: npt.NDArray[np.float64], names: Sequence[str] = DEFAULT_N
     """
     out = np.empty((len(raw), len(names)))
     for at, name in enumerate(names):
-        column = raw[:, RAW_NAMES.index(name)]
-        if name in _PROBABILITIES:
-            out[:, at] = np.minimum(-np.log10(np.maximum(column, 1e-300)), MOST_COST)
-        elif name in _COUNTS:
-            out[:, at] = np.log10(1.0 + column)
-        else:
-            out[:, at] = column
+        out[:, at] = linear_value(name, raw[:, RAW_NAMES.index(name)])
     return out + 0.0  # -log10(1) is -0.0

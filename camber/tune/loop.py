@@ -6,12 +6,14 @@ outcome.weights.write("weights.tsv")
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from camber.bend.counts import Counts
 from camber.corpus import Sentences
 from camber.decode.derivation import Decoder, HypothesisColumns
 from camber.errors import CamberError, TuneError, UnmovedError
@@ -22,6 +24,7 @@ from camber.model.translator import Translator
 from camber.model.weights import Weights
 from camber.progress import log
 from camber.settings import Settings, setting
+from camber.tune.bending import BENDS, bent_decoder, neighbours
 from camber.tune.data import Tuner, TuningData
 from camber.tune.tuners import TUNERS, make_tuner
 
@@ -46,6 +49,10 @@ class TuneSettings(Settings):
     iterations: int = setting(10, "largest number of times that the dev set is decoded", low=1)
     patience: int = setting(3, "stop when so many rounds brought nothing better (0: never)", low=0)
     nbest: int = setting(100, "candidates per sentence", low=2)
+    bend: str = setting("keep", "shape of the response to rule features (keep: as it is in the model)", choices=BENDS)
+    bits: int = setting(8, "bend: at most 2^bits bins for a feature", low=1, high=20)
+    beta: float = setting(1.0, "bend lnr, mnr: how strongly neighbouring bins are tied", low=0)
+    gamma: float = setting(2.0, "bend mnr: how sharply monotone steps are told from others", low=0.1)
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(
         0.0, "how far to go from the old to the fitted weights (0: what suits the tuner)", low=0, high=1
@@ -85,6 +92,7 @@ class Outcome:
 
     weights: Weights
     replicas: list[Replica]
+    translator: Translator  # with these weights, and the bend that they belong to
 
     @property
     def scores(self) -> Array:
@@ -142,21 +150,22 @@ def tune(
     """
     settings = settings or TuneSettings()
     dev = DevSet(translator, source, references, settings.metric)
-    decoder = translator.decoder.remembering()
+    shaped = bent_decoder(translator.decoder, dev.source, settings.bend, settings.bits)
+    decoder = shaped.remembering()
     replicas = []
     for number in range(settings.replicas):
         if settings.replicas > 1:
             log.info("replica %d of %d", number + 1, settings.replicas)
         own_seed = seed + 1000 * number
-        start = translator.decoder.weights.copy()
+        start = decoder.weights.copy()
         if number:
             start *= np.exp(OFF * np.random.default_rng(own_seed).standard_normal(len(start)))
         replicas.append(_replica(decoder, dev, settings, tuner, start, own_seed, threads))
-    names = translator.decoder.names
+    names = decoder.names
     free = np.array([name not in FIXED for name in names])
-    found = [_scaled(replica.best.weights, free, translator.decoder.weights) for replica in replicas]
+    found = [_scaled(replica.best.weights, free, decoder.weights) for replica in replicas]
     weights = Weights.from_vector(names, np.mean(found, axis=0), signature=_signature(dev, settings, replicas))
-    outcome = Outcome(weights, replicas)
+    outcome = Outcome(weights, replicas, translator.shaped(shaped.reweighted(weights.values), weights))
     log.info("tuned: %s on dev %s", dev.metric.name.upper(), outcome)
     return outcome
 
@@ -164,7 +173,7 @@ def tune(
 def _signature(dev: DevSet, settings: TuneSettings, replicas: Sequence[Replica]) -> str:
     score = np.mean([replica.best.score for replica in replicas])
     return (
-        f"tuner:{settings.tuner}|nbest:{settings.nbest}|replicas:{len(replicas)}|dev:{score:.2f}|"
+        f"tuner:{settings.tuner}|bend:{settings.bend}|nbest:{settings.nbest}|replicas:{len(replicas)}|dev:{score:.2f}|"
         + dev.metric.signature(int(dev.reference_offsets[1]))
     )
 
@@ -188,6 +197,11 @@ def _replica(
     tuner = tuner or make_tuner(settings.tuner)
     step = settings.step or _STEPS.get(settings.tuner, 1.0)
     free = np.array([name not in FIXED for name in decoder.names])
+    bins = 0 if decoder.bend is None else decoder.bend.width
+    penalty = neighbours(decoder.bend, int(free.sum()) - bins, settings.beta, settings.gamma)
+    extra = {} if penalty is None else {"regulariser": penalty}
+    if penalty is not None and "regulariser" not in inspect.signature(tuner.fit).parameters:
+        raise TuneError(f"{settings.tuner} cannot tie neighbouring bins; use pro, expected-bleu or likelihood")
     weights, rounds = np.where(free, start, decoder.weights), []
     data: TuningData | None = None
     for number in range(1, settings.iterations + 1):
@@ -208,7 +222,7 @@ def _replica(
         if (last and number > 1) or new == 0 or number - 1 - best >= (settings.patience or number):
             break
         try:
-            fitted = tuner.fit(data, weights, seed + number, threads).weights
+            fitted = tuner.fit(data, weights, seed + number, threads, **extra).weights
         except UnmovedError:
             if number == 1:
                 raise
@@ -230,19 +244,23 @@ def merged(
 ) -> tuple[TuningData, int]:
     """Add hypotheses to a list, but none that is there with the same features and statistics; also say how many."""
     owners = np.repeat(np.arange(len(found.counts)), found.counts)
-    features = found.features
+    features, bins = found.features, found.bins
     if data is not None:
         owners = np.concatenate([data.owners, owners])
         features = np.concatenate([data.features, features])
         statistics = np.concatenate([data.statistics, statistics])
-    rows = np.ascontiguousarray(np.column_stack([owners, statistics, features]), np.float64)
+        if bins is not None and data.counts is not None:
+            bins = Counts.join([data.counts, bins], bins.width)
+    marks = np.zeros((len(owners), 0)) if bins is None else bins.fingerprints()
+    rows = np.ascontiguousarray(np.column_stack([owners, statistics, features, marks]), np.float64)
     keep = np.zeros(len(rows), np.int64)
     first_of_each(rows, empty_table(len(rows)), keep)
     order = np.flatnonzero(keep)
     order = order[np.argsort(owners[order], kind="stable")]
     offsets = np.concatenate([[0], np.cumsum(np.bincount(owners[order], minlength=len(found.counts)))])
     fixed = np.array([name in FIXED for name in names])
-    result = TuningData(tuple(names), features[order], offsets, statistics[order], metric, fixed)
+    kept = None if bins is None else bins.take(order)
+    result = TuningData(tuple(names), features[order], offsets, statistics[order], metric, fixed, counts=kept)
     return result, result.hypotheses - (data.hypotheses if data is not None else 0)
 
 
