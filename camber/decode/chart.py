@@ -29,7 +29,7 @@ from camber.engine import in_order
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, step
 from camber.progress import Counter, log
-from camber.rules.grammar import Grammar, GrammarSource, KeptGrammars
+from camber.rules.grammar import Grammar, GrammarSource
 from camber.rules.hiero import HieroExtractor
 from camber.rules.hiero_features import linear_value
 from camber.rules.ragged import offsets_from
@@ -222,10 +222,10 @@ class ChartDecoder:
         return ChartDecoder(grammars, self.models, weights, self.settings, self.features, bend)
 
     def remembering(self) -> ChartDecoder:
-        """Return the same decoder, which keeps the grammars of sentences, unless they depend on a line's number."""
-        if self._takes_number:
+        """Return the same decoder, which keeps the rules that it extracted for sentences."""
+        if not isinstance(self.grammars, HieroExtractor):
             return self
-        kept = KeptGrammars(self.grammars)
+        kept = self.grammars.remembering()
         return ChartDecoder(kept, self.models, self.weighing.by_name(), self.settings, self.features, self.bend)
 
     def searching(self, changes: Mapping[str, Any]) -> ChartDecoder:
@@ -241,8 +241,8 @@ class ChartDecoder:
         source = self.grammars.with_logarithms(False) if isinstance(self.grammars, HieroExtractor) else self.grammars
         tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column]: [] for column in self._rule_columns}
         for first in range(0, len(sentences), BATCH):
-            found = [self._rule_features(source.grammar(words)) for words in sentences[first : first + BATCH]]
-            table = np.concatenate(found)
+            batch = enumerate(sentences[first : first + BATCH], first)
+            table = np.concatenate([self._rule_features(self._asked(source, words, at)) for at, words in batch])
             for name, column in zip(tallies, table.T, strict=True):
                 tallies[name].append(tally([(column, np.ones(len(table), np.int64))]))
         return {name: tally(found) for name, found in tallies.items()}
@@ -338,7 +338,7 @@ class ChartDecoder:
             lengths.append(sizes)
         self.work += workspace.work + workspace.room.work
         text = Sentences(np.concatenate(ids).astype(np.int32), offsets_from(np.concatenate(lengths)), vocabulary)
-        joined = None if self.bend is None else Counts.join(bins, self.bend.width)
+        joined = Counts.join(bins, self.weighing.bins) if self.weighing.bins else None
         return HypothesisColumns(np.array(counts, np.int64), np.concatenate(sums), text, joined)
 
     def hypergraph(self, sentence: Sequence[str], number: int = 0) -> Hypergraph:
@@ -423,12 +423,16 @@ class ChartDecoder:
             state = self._state_after(found[0].words, state)
         raise AssertionError("the last window ends the sentence")
 
+    def _asked(self, grammars: GrammarSource, words: Sequence[str], number: int) -> Grammar:
+        """Ask for a sentence's rules."""
+        if self._takes_number:
+            found: Grammar = grammars.grammar(words, number=number)  # type: ignore[call-arg]
+            return found
+        return grammars.grammar(words)
+
     def _grammar(self, words: Sequence[str], number: int) -> Grammar:
         """Ask for a sentence's rules, and check what would make the search go round in circles."""
-        if self._takes_number:
-            grammar: Grammar = self.grammars.grammar(words, number=number)  # type: ignore[call-arg]
-        else:
-            grammar = self.grammars.grammar(words)
+        grammar = self._asked(self.grammars, words, number)
         if grammar.names != self.grammars.names:
             raise CamberError(
                 f"the grammar of sentence {number + 1} has the features {', '.join(grammar.names)}; expected "

@@ -48,12 +48,6 @@ class Grammar:
         features, links = np.zeros((0, len(names))), np.zeros((0, 2), np.uint8)
         return cls(tuple(names), none, start, none, start, features, links, start, source_words, target_words)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all columns."""
-        columns = (self.source, self.source_offsets, self.target, self.target_offsets, self.features, self.links)
-        return sum(column.nbytes for column in columns) + self.link_offsets.nbytes
-
     def source_side(self, rule: int) -> list[str]:
         """Return the source side as text.
 
@@ -83,35 +77,6 @@ class GrammarSource(Protocol):
     def grammar(self, sentence: Sequence[str]) -> Grammar:
         """Return the rules that apply to a tokenised sentence."""
         ...
-
-
-class KeptGrammars:
-    """A source of grammars that remembers those it was asked for, as far as its memory goes.
-
-    Tuning translates the same sentences again and again; their rules need not be extracted every time.
-    """
-
-    def __init__(self, source: GrammarSource, room: int = 2 << 30) -> None:
-        """Remember the grammars of `source`, in at most `room` bytes."""
-        self.source, self._room = source, room
-        self._kept: dict[tuple[str, ...], Grammar] = {}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features of every rule."""
-        return self.source.names
-
-    def grammar(self, sentence: Sequence[str]) -> Grammar:
-        """Return the rules that apply to a tokenised sentence."""
-        words = tuple(sentence)
-        found = self._kept.get(words)
-        if found is None:
-            found = self.source.grammar(sentence)
-            size = found.nbytes
-            if size <= self._room:  # threads may overdraw it by a grammar each, which does no harm
-                self._room -= size
-                self._kept[words] = found
-        return found
 
 
 def _text(symbols: I8, words: Vocabulary) -> list[str]:

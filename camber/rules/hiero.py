@@ -97,11 +97,23 @@ class HieroExtractor:
             [limits.max_span, limits.max_symbols, limits.max_nonterminals, limits.min_gap, limits.samples], np.int64
         )
         self._memory = threading.local()
+        self._kept: _Kept | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The features of the rules that :meth:`grammar` gives."""
         return self._names
+
+    def remembering(self, room: int = 2 << 30) -> HieroExtractor:
+        """Return the same extractor, which keeps the rules of sentences in at most `room` bytes.
+
+        Tuning translates the same sentences again and again; their rules need not be extracted every time.
+        """
+        if self._kept is not None:
+            return self
+        found = copy(self)
+        found._kept = _Kept(room)
+        return found
 
     def with_logarithms(self, logarithms: bool) -> HieroExtractor:
         """Return the same extractor that gives logarithms, or raw probabilities and counts."""
@@ -121,6 +133,16 @@ class HieroExtractor:
 
         Words that the corpus does not have are in no rule, but a non-terminal may cover them.
         """
+        if self._kept is None:
+            return self._extract(sentence)
+        key = tuple(sentence)
+        found = self._kept.grammars.get(key)
+        if found is None:
+            found = self._extract(sentence)
+            self._kept.keep(key, found)
+        return found
+
+    def _extract(self, sentence: Sequence[str]) -> RawGrammar:
         words, ids = _number(self.index.source.vocabulary.encode(sentence))
         memory: _Memory | None = getattr(self._memory, "value", None)
         if memory is None:
@@ -151,6 +173,20 @@ class HieroExtractor:
             self.index.source.vocabulary,
             self.index.target.vocabulary,
         )
+
+
+class _Kept:
+    """Grammars that are kept until their room is used up; threads may overdraw it by a grammar each."""
+
+    def __init__(self, room: int) -> None:
+        self.grammars: dict[tuple[str, ...], RawGrammar] = {}
+        self._room = room
+
+    def keep(self, key: tuple[str, ...], grammar: RawGrammar) -> None:
+        """Keep a grammar if there is room for it."""
+        if grammar.nbytes <= self._room:
+            self._room -= grammar.nbytes
+            self.grammars[key] = grammar
 
 
 class _Memory:

@@ -73,6 +73,12 @@ class RawGrammar:
         """Return the number of rules."""
         return len(self.source_offsets) - 1
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        offsets = self.source_offsets.nbytes + self.target_offsets.nbytes + self.link_offsets.nbytes
+        return offsets + self.source.nbytes + self.target.nbytes + self.raw.nbytes + self.links.nbytes
+
     def column(self, name: str) -> npt.NDArray[np.float64]:
         """Return the raw values of a feature (cdec's names will do), float64[rules]."""
         return self.raw[:, RAW_NAMES.index(check_names([name])[0])]

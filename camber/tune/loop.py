@@ -150,8 +150,7 @@ def tune(
     """
     settings = settings or TuneSettings()
     dev = DevSet(translator, source, references, settings.metric)
-    shaped = bent_decoder(translator.decoder, dev.source, settings.bend, settings.bits)
-    decoder = shaped.remembering()
+    decoder = bent_decoder(translator.decoder.remembering(), dev.source, settings.bend, settings.bits)
     replicas = []
     for number in range(settings.replicas):
         if settings.replicas > 1:
@@ -165,7 +164,11 @@ def tune(
     free = np.array([name not in FIXED for name in names])
     found = [_scaled(replica.best.weights, free, decoder.weights) for replica in replicas]
     weights = Weights.from_vector(names, np.mean(found, axis=0), signature=_signature(dev, settings, replicas))
-    outcome = Outcome(weights, replicas, translator.shaped(shaped.reweighted(weights.values), weights))
+    shaped = translator.decoder
+    shaped = (
+        shaped.reweighted(weights.values) if decoder.bend is shaped.bend else shaped.bent(weights.values, decoder.bend)
+    )
+    outcome = Outcome(weights, replicas, translator.shaped(shaped, weights))
     log.info("tuned: %s on dev %s", dev.metric.name.upper(), outcome)
     return outcome
 

@@ -1,0 +1,319 @@
+"""Bins with structured regularisation (clark2014) on Multi30k: every condition of its Table 3, Table 2 and Figure 7.
+
+    python experiments/clark2014/run.py [--data ../shared] [--work FOLDER] [--jobs 2] [--pairs de,fr] [--write]
+
+Weights are tuned by PRO on the first half of dev (WeightTune); bits and beta are chosen by BLEU on the second half
+(HyperTune); test is translated with the chosen ones only, once per replica. Finished runs are kept in the work folder,
+so that an interrupted experiment goes on where it was. --write puts the tables into README.md and draws Figure 7.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import camber
+from camber.bend.response import Response
+from camber.corpus.reading import read_lines
+from camber.metrics.bleu import BLEU
+from camber.metrics.significance import stratified_randomisation
+from camber.model.translator import Translator
+from camber.pipeline.settings import TrainSettings
+from camber.report.curves import write_curves
+from camber.tune.loop import TuneSettings, tune
+
+HERE = Path(__file__).resolve().parent
+METRIC = BLEU(tokenize="none")
+REPLICAS = 3
+#: rounds of decoding and fitting; the paper has 30
+ITERATIONS = 8
+GRID_ITERATIONS = 5
+BITS = (4, 8, 12)
+BETAS = (100.0, 3000.0, 100_000.0)
+#: bits with which beta is chosen first; bits are then chosen with that beta
+FIRST_BITS = 8
+
+#: condition → (bend, rule features of the hierarchical system: probabilities or counts)
+CONDITIONS = {
+    "P": ("raw", "P"),
+    "log P": ("none", "P"),
+    "Disc P": ("bins", "P"),
+    "Over P": ("overlap", "P"),
+    "LNR P": ("lnr", "P"),
+    "MNR P": ("mnr", "P"),
+    "MNR C": ("mnr", "C"),
+}
+FEATURES = {
+    "P": "p_coherent,lex_t_given_s,lex_s_given_t",
+    "C": "count_s,count_st,lex_t_given_s,lex_s_given_t",
+}
+SYSTEMS = {"hiero": tuple(CONDITIONS), "phrase": tuple(name for name in CONDITIONS if not name.endswith("C"))}
+
+#: Table 3 of the paper
+PAPER = {
+    "P": (20.8, 44.3, 36.5),
+    "log P": (23.5, 47.9, 37.6),
+    "Disc P": (23.4, 47.2, 36.8),
+    "Over P": (20.7, 44.6, 36.6),
+    "LNR P": (23.1, 48.0, 37.3),
+    "MNR P": (23.8, 48.7, 37.6),
+    "MNR C": (23.6, 48.7, 37.4),
+}
+#: Table 2 of the paper: bits → features, test BLEU (Czech to English)
+PAPER_BITS = {4: (101, 36.4), 8: (1302, 36.6), 12: (12_910, 36.8)}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One tuning: what it is, and what it is measured on."""
+
+    system: str
+    pair: str
+    condition: str
+    bits: int
+    beta: float
+    replica: int
+    final: bool  # on test with all iterations; otherwise on HyperTune with fewer
+
+    @property
+    def place(self) -> str:
+        """The name of its file."""
+        text = json.dumps(asdict(self), sort_keys=True) + f"{ITERATIONS if self.final else GRID_ITERATIONS}"
+        part = "test" if self.final else "hyper"
+        name = self.condition.replace(" ", "-").lower()
+        return f"{self.system}.{self.pair}.{name}.{part}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
+
+
+def main() -> None:
+    """Run what is missing and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=HERE.parents[1].parent / "shared")
+    parser.add_argument("--work", type=Path, default=HERE / "runs")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--pairs", default="de,fr")
+    parser.add_argument("--systems", default="hiero,phrase")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    text = options.data / "data" / "multi30k" / "tok"
+    if not text.is_dir():
+        raise SystemExit(f"{text}: no such folder; name the data folder with --data")
+    options.work.mkdir(parents=True, exist_ok=True)
+    chosen = [(s, p) for p in options.pairs.split(",") for s in options.systems.split(",")]
+    found = Runs(text, options.work, options.jobs)
+    tables = [table_3(found, system, pair) for system, pair in chosen]
+    bits = table_2(found) if ("hiero", "de") in chosen else ""
+    report = "\n\n".join([*tables, bits, found.cost()])
+    print(report)
+    if options.write:
+        readme = HERE / "README.md"
+        before, mark, rest = readme.read_text().partition("<!-- tables -->")
+        readme.write_text(f"{before}{mark}\n{report}\n<!-- end -->{rest.partition('<!-- end -->')[2]}")
+        if bits:
+            figure_7(found)
+
+
+class Runs:
+    """The results of jobs: read where they are there, made where they are not."""
+
+    def __init__(self, text: Path, work: Path, jobs: int) -> None:
+        self.text, self.work, self.jobs = text, work, jobs
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, jobs: Sequence[Job]) -> list[dict[str, Any]]:
+        """Return the results of jobs, in their order."""
+        missing = [job for job in jobs if not (self.work / job.place).exists()]
+        if missing:
+            for system, pair in dict.fromkeys((job.system, job.pair) for job in missing):
+                train(system, pair, self.text, self.work)
+            with ProcessPoolExecutor(self.jobs, get_context("spawn")) as pool:
+                waiting = [pool.submit(run, job, self.text, self.work) for job in missing]
+                for job, task in zip(missing, waiting, strict=True):
+                    task.result()
+                    print(f"done: {job}", flush=True)
+        found = [json.loads((self.work / job.place).read_text()) for job in jobs]
+        for job, result in zip(jobs, found, strict=True):
+            self.seconds[job.place] = result["cpu"]
+        return found
+
+    def cost(self) -> str:
+        """Say how long everything took."""
+        total = sum(self.seconds.values())
+        return f"{len(self.seconds)} tunings, {total / 60:.0f} CPU-minutes."
+
+
+def train(system: str, pair: str, text: Path, work: Path) -> None:
+    """Train the systems of a language pair, untuned; those that exist are taken."""
+    for name in FEATURES if system == "hiero" else ("P",):
+        settings = {"text": {"tokenizer": "none"}, "hiero": {"rule_features": FEATURES[name]}}
+        camber.train(
+            text / f"train.{pair}",
+            text / "train.en",
+            work / f"model.{system}.{pair}.{name}",
+            method=system,
+            held_out=0,
+            tuned=False,
+            settings=TrainSettings.from_dict(settings),
+        )
+
+
+@cache
+def opened(system: str, pair: str, features: str, work: Path) -> Translator:
+    """Open a system; the rules of a sentence are extracted once in a process."""
+    model = camber.load(work / f"model.{system}.{pair}.{features}")
+    return model.shaped(model.decoder.remembering(), model.weights)
+
+
+def run(job: Job, text: Path, work: Path) -> None:
+    """Tune, translate, and keep what came out."""
+    start = time.process_time()
+    bend, features = CONDITIONS[job.condition]
+    model = opened(job.system, job.pair, features, work)
+    source, target = read_lines(text / f"dev.{job.pair}"), read_lines(text / "dev.en")
+    half = len(source) // 2
+    settings = TuneSettings(
+        tuner="pro",
+        iterations=ITERATIONS if job.final else GRID_ITERATIONS,
+        patience=0,
+        bend=bend,
+        bits=job.bits,
+        beta=job.beta,
+    )
+    outcome = tune(model, source[:half], [target[:half]], settings, 1 + 1000 * job.replica, threads=1)
+    source, target = source[half:], target[half:]
+    if job.final:
+        source, target = read_lines(text / f"test.{job.pair}"), read_lines(text / "test.en")
+    statistics = METRIC.statistics(outcome.translator.translate(source, threads=1), [target])
+    decoder = outcome.translator.decoder
+    rows = [] if decoder.bend is None else [r.to_rows() for r in decoder.bend.responses(outcome.weights.values)]
+    result = {
+        "job": asdict(job),
+        "dev": float(outcome.scores[0]),
+        "score": float(METRIC.score(statistics.sum(0))),
+        "features": len(outcome.weights),
+        "statistics": statistics.tolist(),
+        "responses": rows,
+        "cpu": time.process_time() - start,
+    }
+    place = work / job.place
+    place.with_suffix(".part").write_text(json.dumps(result))
+    place.with_suffix(".part").rename(place)
+
+
+# --- choosing on HyperTune --------------------------------------------------------------------------------------------
+
+
+def choose(found: Runs, system: str, pair: str) -> dict[str, tuple[int, float]]:
+    """Choose bits and beta of every condition by BLEU on HyperTune: beta first, then bits."""
+
+    def job(condition: str, bits: int, beta: float) -> Job:
+        return Job(system, pair, condition, bits, beta, 0, False)
+
+    bent = [name for name in SYSTEMS[system] if CONDITIONS[name][0] not in ("raw", "none")]
+    tied = [name for name in bent if CONDITIONS[name][0] in ("lnr", "mnr")]
+    first = [job(name, FIRST_BITS, beta) for name in tied for beta in BETAS]
+    best: dict[str, tuple[int, float]] = dict.fromkeys(SYSTEMS[system], (FIRST_BITS, 0.0))
+    best |= _highest(first, found(first))
+    second = [job(name, bits, best[name][1]) for name in bent for bits in BITS]
+    return best | _highest(second, found(second))
+
+
+def _highest(jobs: Sequence[Job], results: Sequence[dict[str, Any]]) -> dict[str, tuple[int, float]]:
+    """Return the bits and beta with the highest score of every condition, the first among equals."""
+    best: dict[str, tuple[float, int, float]] = {}
+    for job, result in zip(jobs, results, strict=True):
+        if job.condition not in best or result["score"] > best[job.condition][0]:
+            best[job.condition] = (result["score"], job.bits, job.beta)
+    return {name: (bits, beta) for name, (_, bits, beta) in best.items()}
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def table_3(found: Runs, system: str, pair: str) -> str:
+    """Return the rows of one system and language pair."""
+    chosen = choose(found, system, pair)
+    jobs = [Job(system, pair, name, *chosen[name], replica, True) for name in chosen for replica in range(REPLICAS)]
+    results = found(jobs)
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for job, result in zip(jobs, results, strict=True):
+        by_name.setdefault(job.condition, []).append(result)
+    tables = {name: [np.array(r["statistics"]) for r in group] for name, group in by_name.items()}
+    lines = [
+        f"**{'Hierarchical' if system == 'hiero' else 'Phrase-based'}, {pair}→en**",
+        "",
+        "| condition | bits | beta | features | WeightTune | test | − log P | p (log P) | p (P) | paper: Zh, Ar, Cz |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    base = np.mean([r["score"] for r in by_name["log P"]])
+    for name, group in by_name.items():
+        bits, beta = chosen[name]
+        bend = CONDITIONS[name][0]
+        scores = [r["score"] for r in group]
+        p = [
+            "" if name == other else f"{stratified_randomisation(METRIC, tables[other], tables[name]):.3f}"
+            for other in ("log P", "P")
+        ]
+        lines.append(
+            f"| {name} | {bits if bend not in ('raw', 'none') else ''} | {f'{beta:g}' if beta else ''} | "
+            f"{group[0]['features']:,} | {np.mean([r['dev'] for r in group]):.2f} | {spread(scores)} | "
+            f"{np.mean(scores) - base:+.2f} | {p[0]} | {p[1]} | {', '.join(map(str, PAPER[name]))} |"
+        )
+    return "\n".join(lines)
+
+
+def bits_jobs(found: Runs) -> list[Job]:
+    """Return the tunings of Table 2: MNR P with every number of bits, beta as chosen."""
+    beta = choose(found, "hiero", "de")["MNR P"][1]
+    return [Job("hiero", "de", "MNR P", bits, beta, replica, True) for bits in BITS for replica in range(REPLICAS)]
+
+
+def table_2(found: Runs) -> str:
+    """Return test BLEU by the number of bits."""
+    jobs = bits_jobs(found)
+    results = found(jobs)
+    lines = [
+        "**MNR P by bits, hierarchical, de→en**",
+        "",
+        "| bits | features | test | paper: features | paper: test (Cz→En) |",
+        "|---|---|---|---|---|",
+    ]
+    for bits in BITS:
+        group = [result for job, result in zip(jobs, results, strict=True) if job.bits == bits]
+        features, score = PAPER_BITS[bits]
+        scores = spread([r["score"] for r in group])
+        lines.append(f"| {bits} | {group[0]['features']:,} | {scores} | {features:,} | {score} |")
+    return "\n".join(lines)
+
+
+def figure_7(found: Runs) -> None:
+    """Draw the response to p_coherent (MNR P, 4 bits) and to the count of the source side (MNR C, 4 bits)."""
+    beta = choose(found, "hiero", "de")
+    jobs = [
+        Job("hiero", "de", "MNR P", 4, beta["MNR P"][1], 0, True),
+        Job("hiero", "de", "MNR C", 4, beta["MNR C"][1], 0, True),
+    ]
+    curves = []
+    for result, feature in zip(found(jobs), ("p_coherent", "count_s"), strict=True):
+        rows = [row for group in result["responses"] for row in group]
+        curves += [response for response in Response.from_rows(rows) if response.feature == feature]
+    write_curves(HERE / "figure7.svg", curves, "linear")
+
+
+def spread(values: Sequence[float]) -> str:
+    """Return mean ± standard deviation."""
+    return f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
+
+
+if __name__ == "__main__":
+    main()
