@@ -60,7 +60,8 @@ def command(
                 pairs = translator.decoder.word_alignment(best[0].derivation)
                 links.write(" ".join(f"{s}-{t}" for s, t in pairs) + "\n")
             if nbest_file:
-                candidates.append([item.derivation for item in best])
+                # the repeat of an added pair shares the decoder's best derivation
+                candidates.append(list({id(item.derivation): item.derivation for item in best}.values()))
         if nbest_file:
             to_nbest(translator.decoder, candidates).write(nbest_file, nbest_format)
         out.flush()
