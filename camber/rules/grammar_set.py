@@ -113,7 +113,7 @@ class GrammarSet:
             source_offsets,
             target,
             target_offsets,
-            np.asarray(r.features[a:b]).astype(np.float64),
+            np.ascontiguousarray(r.features[a:b], np.float64),  # no copy: derivations keep their grammar
             r.links[first:last],
             r.link_offsets[a : b + 1] - first,
             r.source_words,
