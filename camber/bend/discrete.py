@@ -22,7 +22,7 @@ from camber.bend.counts import Counts
 from camber.bend.lookup import Lookup
 from camber.bend.response import Response
 from camber.corpus.reading import decode_lines, read_bytes, write_lines
-from camber.errors import InputError, SettingsError
+from camber.errors import CamberError, InputError, SettingsError
 
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]
@@ -56,6 +56,8 @@ class DiscreteBend:
             raise SettingsError(f"no bend {self.kind!r}; there are {', '.join(KINDS)}")
         if unknown := [name for name in self.bins if name not in self.inputs]:
             raise SettingsError(f"bins for {', '.join(unknown)}, but the features are {', '.join(self.inputs)}")
+        if unknown := [name for name in self.copied if name not in self.bins]:
+            raise SettingsError(f"{', '.join(unknown)} cannot be kept beside bins that are not there")
         object.__setattr__(self, "bins", {name: self.bins[name] for name in self.inputs if name in self.bins})
 
     @cached_property
@@ -79,8 +81,8 @@ class DiscreteBend:
     @cached_property
     def chains(self) -> I8:
         """Where the bins of each bent feature begin and end among all bins, int64[bent, 2]."""
-        ends = np.cumsum([len(bins) for bins in self.bins.values()], dtype=np.int64)
-        return np.stack([np.concatenate([[0], ends[:-1]]).astype(np.int64), ends], axis=1)[: len(ends)]
+        edges = np.cumsum([0, *(len(bins) for bins in self.bins.values())], dtype=np.int64)
+        return np.stack([edges[:-1], edges[1:]], axis=1)
 
     @property
     def width(self) -> int:
@@ -184,10 +186,13 @@ class DiscreteBend:
             except ValueError as error:
                 raise InputError(f"not a bin: {error}", path, number, remedy="tune the model again") from None
         bins = {}
-        for name, found in rows.items():
-            lows, highs, populations = (np.array(column) for column in zip(*found, strict=True))
-            bins[name] = Bins(lows, highs, populations)
-        return cls(inputs, bins, kind, tuple(lines[2].split()[2:]))
+        try:
+            for name, found in rows.items():
+                lows, highs, populations = (np.array(column) for column in zip(*found, strict=True))
+                bins[name] = Bins(lows, highs, populations)
+            return cls(inputs, bins, kind, tuple(lines[2].split()[2:]))
+        except CamberError as error:
+            raise InputError(str(error), path, remedy="tune the model again with --bend") from None
 
 
 def bend_features(

@@ -462,12 +462,14 @@ def _edge_features(e, complete, rules, models, begin_states, end_words, unit, fo
     else:
         features[row, columns + PASS_THROUGH] = 1.0
     first, last = rules.target_offsets[r], rules.target_offsets[r + 1]
+    words = np.int64(0)
     for t in range(first, last):
         if rules.target[t] >= 0:
-            features[row, columns + WORD_PENALTY] -= unit
+            words += 1
             for k in range(len(models.weights)):
                 if rules.words[k, t] == UNKNOWN:
                     features[row, columns + LM + PER_LM * k + 1] += 1.0
+    features[row, columns + WORD_PENALTY] = -unit * words  # not a sum: to the last bit what the rule is binned by
     for k in range(len(models.weights)):
         _, final = piece_state(
             models, k, rules.target, rules.words, first, last, one, two, forest.states, forest.estimates, room.states,

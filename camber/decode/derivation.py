@@ -51,7 +51,7 @@ class HypothesisColumns:
             np.concatenate([*(piece.counts for piece in pieces), np.zeros(0, np.int64)]),
             np.concatenate([*(piece.features for piece in pieces), none]),
             Sentences(ids.astype(np.int32), offsets, vocabulary),
-            None if bend is None else Counts.join([piece.bins for piece in pieces if piece.bins], bend.width),
+            Counts.join([piece.bins for piece in pieces if piece.bins], weighing.bins) if weighing.bins else None,
         )
 
     @classmethod

@@ -43,6 +43,11 @@ class Weighing:
         self._lookup = Lookup.of([]) if bend is None else bend.lookup
         self._values = np.zeros(0) if bend is None else bend.bin_values(self.weights)
 
+    @property
+    def bins(self) -> int:
+        """The number of bins of all features, whose weights come last."""
+        return 0 if self.bend is None else self.bend.width
+
     def by_name(self) -> dict[str, float]:
         """Return the weights by name."""
         return dict(zip(self.names, self.weights.tolist(), strict=True))
@@ -81,4 +86,5 @@ class Weighing:
         """
         if self.bend is None:
             return sums, None
-        return sums[:, self.bend.linear], self.bend.counts(features, rules >= 0, part_offsets)
+        counts = self.bend.counts(features, rules >= 0, part_offsets) if self.bins else None
+        return sums[:, self.bend.linear], counts

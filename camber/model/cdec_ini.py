@@ -17,6 +17,7 @@ from camber.decode.chart_features import CDEC
 from camber.decode.chart_settings import ChartSettings
 from camber.errors import InputError, ModelError
 from camber.lm.ngrams import NgramModel
+from camber.model.bend import read_bend
 from camber.model.directory import ModelDirectory, check_place, write_model
 from camber.model.weights import Weights
 from camber.progress import log, stage
@@ -95,12 +96,15 @@ def open_cdec_decoder(directory: ModelDirectory, settings: ChartSettings | None 
         return open_table_decoder(directory, settings)
     count = int(directory.sizes.get("language_models", 0))
     grammars = GrammarSet.load(directory.path / "grammars")
+    bend = read_bend(directory)
+    names = CDEC.names(grammars.names, count) if bend is None else bend.names
     return ChartDecoder(
         grammars,
         [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)],
-        Weights.read(directory.file("weights.tsv"), CDEC.names(grammars.names, count)).values,
+        Weights.read(directory.file("weights.tsv"), names).values,
         settings or ChartSettings.from_dict(directory.settings.get("chart", {})),
         CDEC,
+        bend,
     )
 
 

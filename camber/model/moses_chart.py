@@ -15,6 +15,7 @@ from camber.decode.chart_features import NATIVE
 from camber.decode.chart_settings import ChartSettings
 from camber.errors import InputError
 from camber.lm.ngrams import NgramModel
+from camber.model.bend import read_bend
 from camber.model.cdec_ini import KIND
 from camber.model.directory import ModelDirectory, write_model
 from camber.model.moses_ini import LANGUAGE_MODELS, UNKNOWN_SCORE, Feature, MosesIni
@@ -96,11 +97,14 @@ def open_table_decoder(directory: ModelDirectory, settings: ChartSettings | None
     table = RuleTable.load(directory.path / "table").giving(
         limit=int(directory.settings.get("table", {}).get("limit", 0)), span=settings.span_limit
     )
+    bend = read_bend(directory)
+    names = NATIVE.names(table.names, count) if bend is None else bend.names
     return ChartDecoder(
         table,
         [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)],
-        Weights.read(directory.file("weights.tsv"), NATIVE.names(table.names, count)).values,
+        Weights.read(directory.file("weights.tsv"), names).values,
         settings,
+        bend=bend,
     )
 
 
