@@ -97,13 +97,24 @@ def features(derivation, sentence, names, language_models):
     return words, values
 
 
-def search(rules, sentence, names, language_models, weights, limit):
-    """Return all (score, words, features), best first."""
+def search(rules, sentence, names, language_models, weights, limit, bend=None):
+    """Return all (score, words, features), best first; a feature that is only bent has no weight."""
     found = []
     for derivation in derivations(rules, sentence, limit):
         words, values = features(derivation, sentence, names, language_models)
-        found.append((sum(weights[name] * value for name, value in values.items()), words, values))
+        score = sum(weights.get(name, 0.0) * value for name, value in values.items())
+        if bend is not None:
+            score += sum(bent_worth(bend, rule, names) for piece in derivation for rule, _, _, _ in nodes(piece))
+        found.append((score, words, values))
     return sorted(found, key=lambda item: -item[0])
+
+
+def bent_worth(bend, rule, names):
+    """Return what the bins that a rule's values fall into add; a word that is passed through hits none."""
+    if rule == PASSED:
+        return 0.0
+    words = sum(isinstance(symbol, str) for symbol in rule[1])
+    return bend.worth({**dict(zip(names, rule[2], strict=True)), "word_penalty": -words})
 
 
 def distinct(found):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from naive.bent_scores import Bend
+
 SCORES = ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s")
 MSD = ("monotone", "swap", "discontinuous")
 
@@ -29,6 +31,7 @@ class Model:
 
     rules: dict[tuple[str, ...], list[Rule]]
     language_models: list[dict[tuple[str, ...], tuple[float, float]]] = field(default_factory=list)
+    bend: Bend | None = None  # without it, probabilities enter as logarithms
 
 
 def log_of(probability):
@@ -81,7 +84,7 @@ def features(model, derivation):
         if not rule.scores:
             values["unknown"] += 1.0
         for name, probability in zip(SCORES, rule.scores, strict=False):
-            values[name] += log_of(probability)
+            values[name] += log_of(probability) if model.bend is None else probability
         turn = orientation(previous, (begin, end))
         if rule.reordering:
             values[f"reorder_{MSD[turn]}_backward"] += log_of(rule.reordering[turn])
@@ -100,8 +103,17 @@ def text(derivation):
 
 
 def score(model, derivation, weights):
-    """Return weights · features."""
-    return sum(weights[name] * value for name, value in features(model, derivation).items())
+    """Return weights · features, and what the bins of the rules add; a feature that is only bent has no weight."""
+    total = sum(weights.get(name, 0.0) * value for name, value in features(model, derivation).items())
+    return total + sum(bent_worth(model, rule) for _, _, rule in derivation)
+
+
+def bent_worth(model, rule):
+    """Return what the bins that a rule's values fall into add; a word that is passed through hits none."""
+    if model.bend is None or not rule.scores:
+        return 0.0
+    values = dict(zip(SCORES, rule.scores, strict=True))
+    return model.bend.worth({**values, "word_penalty": -len(rule.target)})
 
 
 # --- all derivations --------------------------------------------------------------------------------------------------
@@ -115,7 +127,11 @@ def options(model, phrase, weights, limit):
 
     def estimate(rule):
         value = weights["phrase_penalty"] - weights["word_penalty"] * len(rule.target)
-        value += sum(weights[name] * log_of(p) for name, p in zip(SCORES, rule.scores, strict=True))
+        if model.bend is None:
+            value += sum(weights[name] * log_of(p) for name, p in zip(SCORES, rule.scores, strict=True))
+        else:
+            value += sum(weights.get(name, 0.0) * p for name, p in zip(SCORES, rule.scores, strict=True))
+            value += bent_worth(model, rule)
         for k, ngrams in enumerate(model.language_models, 1):
             value += weights["lm" if k == 1 else f"lm{k}"] * lm_score(ngrams, rule.target, begin=False, end=False)
         return value

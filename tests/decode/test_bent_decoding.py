@@ -1,0 +1,317 @@
+"""Bent features in both decoders: against enumeration, and against the linear decoders that they must equal."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import chart_search, phrase_search
+from naive.toy_bends import random_bend
+from naive.toy_charts import NAMES, OneGrammar, grammar_of, random_rules
+from naive.toy_models import SOURCE, ngram_model_of, random_model, random_ngrams, random_weights, store_of
+
+import camber
+from camber.bend.discrete import DiscreteBend
+from camber.corpus import Vocabulary
+from camber.corpus.reading import read_lines
+from camber.decode.chart import ChartDecoder
+from camber.decode.chart_features import CDEC, NATIVE
+from camber.decode.chart_settings import ChartSettings
+from camber.decode.features import feature_names
+from camber.decode.phrase import PhraseDecoder
+from camber.decode.settings import DecodeSettings
+from camber.errors import CamberError
+from camber.tune.bending import bent_decoder
+
+EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
+RULE_NAMES = (*phrase_search.SCORES, "word_penalty")
+
+cases = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 2**32 - 1),
+        "length": st.integers(1, 4),
+        "language_models": st.integers(0, 2),
+        "kind": st.sampled_from(("bins", "overlap", "raw")),
+    }
+)
+
+
+def sentence_of(rng, length):
+    """Draw known words, and now and then one that no rule has."""
+    return [str(word) for word in rng.choice((*SOURCE, "strange"), length, p=[0.23] * 4 + [0.08])]
+
+
+def phrase_toy(rng, language_models=1, kind="bins", window=150, option_limit=20):
+    """Return a random bent phrase model: the twin's, its weights, and the decoder."""
+    model = random_model(rng, language_models)
+    rules = [rule for some in model.rules.values() for rule in some]
+    seen = {name: [rule.scores[at] for rule in rules] for at, name in enumerate(phrase_search.SCORES)}
+    seen["word_penalty"] = [-len(rule.target) for rule in rules]
+    inputs = feature_names(language_models)
+    bend, weights, model.bend = random_bend(rng, inputs, {} if kind == "raw" else seen, kind)
+    decoder = PhraseDecoder(
+        store_of(model.rules),
+        [ngram_model_of(ngrams) for ngrams in model.language_models],
+        weights,
+        DecodeSettings(pop_limit=EVERYTHING, options=option_limit, window=window),
+        bend=bend,
+    )
+    return model, weights, decoder
+
+
+def chart_toy(rng, language_models=1, kind="bins", window=150, features=NATIVE):
+    """Return a random bent grammar: the rules, n-grams, weights, the twin's bend, and the decoder."""
+    rules = random_rules(rng, int(rng.integers(2, 9)))
+    seen = {name: [rule[2][at] for rule in rules] for at, name in enumerate(NAMES)}
+    seen[features.word_penalty] = [
+        -features.unit * sum(isinstance(symbol, str) for symbol in rule[1]) for rule in rules
+    ]
+    ngrams = [random_ngrams(rng, 3) for _ in range(language_models)]
+    inputs = features.names(NAMES, language_models)
+    bend, weights, twin = random_bend(rng, inputs, {} if kind == "raw" else seen, kind)
+    decoder = ChartDecoder(
+        OneGrammar(grammar_of(rules)),
+        [ngram_model_of(found) for found in ngrams],
+        weights,
+        ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=0, window=window),
+        features,
+        bend,
+    )
+    return rules, ngrams, weights, twin, decoder
+
+
+# --- against enumeration ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=50, deadline=None)
+@given(cases)
+def test_the_phrase_decoder_finds_what_enumeration_finds(case):
+    rng = np.random.default_rng(case["seed"])
+    limit = int(rng.choice((20, 2)))
+    model, weights, decoder = phrase_toy(rng, case["language_models"], case["kind"], option_limit=limit)
+    sentence = sentence_of(rng, case["length"])
+    expected = phrase_search.search(model, sentence, weights, 6, limit)
+    ours = next(decoder.decode([sentence], nbest=50, distinct=False, threads=1))
+    assert len(ours) == min(50, len(expected))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:50]], rtol=0, atol=1e-9)
+    best = phrase_search.distinct(expected)
+    for derivation in next(decoder.decode([sentence], nbest=20, threads=1)):
+        assert derivation.score == pytest.approx(best[tuple(derivation.words)], abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases)
+def test_the_chart_decoder_finds_what_enumeration_finds(case):
+    rng = np.random.default_rng(case["seed"])
+    rules, ngrams, weights, twin, decoder = chart_toy(rng, case["language_models"], case["kind"])
+    sentence = sentence_of(rng, case["length"])
+    expected = chart_search.search(rules, sentence, NAMES, ngrams, weights, 0, twin)
+    ours = next(decoder.decode([sentence], nbest=60, distinct=False, threads=1))
+    assert len(ours) == min(60, len(expected))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _, _ in expected[:60]], atol=1e-8)
+    best = chart_search.distinct(expected)
+    for derivation in next(decoder.decode([sentence], nbest=20, threads=1)):
+        assert derivation.score == pytest.approx(best[tuple(derivation.words)], abs=1e-8)
+
+
+# --- scores, features and counts --------------------------------------------------------------------------------------
+
+
+def toys(rng, kind, window=150):
+    """Yield both decoders."""
+    yield phrase_toy(rng, 1, kind, window)[-1]
+    yield chart_toy(rng, 1, kind, window)[-1]
+    yield chart_toy(rng, 1, kind, window, CDEC)[-1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(("bins", "overlap", "raw")), st.sampled_from((150, 10)))
+def test_a_score_is_weights_times_sums_plus_bins_times_counts(seed, kind, window):
+    rng = np.random.default_rng(seed)
+    for toy in toys(rng, kind, window):
+        decoder = toy.searching({"pop_limit": 30})
+        sentences = [sentence_of(rng, int(length)) for length in (0, 2, 4, 14 if window == 10 else 3)]
+        decoded = list(decoder.decode(sentences, nbest=10, threads=1))
+        words = Vocabulary(decoder.target_vocabulary.words).extended(word for found in sentences for word in found)
+        columns = decoder.decode_columns(sentences, words, 10, threads=1)
+        flat = [item for found in decoded for item in found]
+        # the columns are the derivations, in features, counts and texts
+        assert columns.counts.tolist() == [len(found) for found in decoded]
+        assert [columns.words[at].tolist() for at in range(len(flat))] == [words.encode(d.words).tolist() for d in flat]
+        linear = columns.features.shape[1]
+        assert (columns.bins is None) == (decoder.bend.width == 0)
+        scores = columns.features @ decoder.weights[:linear]
+        if columns.bins is not None:
+            scores += columns.bins.products(decoder.weights[linear:])
+        np.testing.assert_allclose(scores, [item.score for item in flat], atol=1e-8)
+        for row, item in enumerate(flat):
+            sums = item.features.sum(0)
+            np.testing.assert_allclose(columns.features[row], sums[decoder.bend.linear], atol=1e-9)
+            if columns.bins is not None:
+                offsets = np.array([0, len(item.rules)])
+                own = decoder.weighing.of_hypotheses(item.features, item.rules, offsets, sums[None])[1]
+                assert own.dense().tolist() == columns.bins.dense()[row : row + 1].tolist()
+                hits = (item.rules >= 0).sum() * len(decoder.bend.bins)
+                most = 3 if kind == "overlap" else 1
+                assert hits <= own.dense().sum() <= most * hits
+
+
+def test_what_is_no_rule_hits_no_bin():
+    rng = np.random.default_rng(5)
+    for decoder in toys(rng, "bins"):
+        assert decoder.bend.width > 0
+        sentence = ["strange", "words", "indeed"]
+        (only,) = next(decoder.decode([sentence], threads=1))
+        assert sorted(only.words) == sorted(sentence)
+        assert (only.rules < 0).all()
+        _, bins = decoder.weighing.of_hypotheses(
+            only.features, only.rules, np.array([0, len(only.rules)]), only.features.sum(0)[None]
+        )
+        assert bins.dense().sum() == 0
+        # the copy of the word penalty counts every word
+        words = decoder.inputs[int(np.flatnonzero([name.lower().startswith("word") for name in decoder.inputs])[0])]
+        assert only.features.sum(0)[decoder.inputs.index(words)] < 0
+        if words in decoder.bend.bins:
+            assert (words in decoder.names) == (words in decoder.bend.copied)
+
+
+def test_a_language_model_cannot_be_bent():
+    rng = np.random.default_rng(1)
+    for decoder in toys(rng, "bins"):
+        name = next(name for name in decoder.inputs if name in ("lm", "LanguageModel"))
+        some = next(iter(decoder.bend.bins.values()))
+        bend = DiscreteBend(decoder.inputs, {name: some})
+        with pytest.raises(CamberError, match=f"{name} cannot be bent: what it adds depends on more than the rule"):
+            decoder.bent(dict.fromkeys(bend.names, 1.0), bend)
+
+
+def test_a_bend_for_other_features_is_refused():
+    rng = np.random.default_rng(1)
+    decoder = phrase_toy(rng)[-1]
+    bend = DiscreteBend(("a", "b"), {})
+    with pytest.raises(CamberError, match="the bend was made for the features a, b"):
+        decoder.bent({"a": 1.0, "b": 1.0}, bend)
+
+
+# --- bins with one value each equal the linear model ------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_bins_of_one_value_each_make_the_same_search(seed, chart):
+    rng = np.random.default_rng(seed)
+    sentences = [sentence_of(rng, int(length)) for length in (1, 3, 5, 8)]
+    if chart:
+        decoder = ChartDecoder(
+            OneGrammar(grammar_of(random_rules(rng, 8))), [ngram_model_of(random_ngrams(rng, 3))],
+            random_weights(rng, NATIVE.names(NAMES, 1)), ChartSettings(pop_limit=30),
+        )  # fmt: skip
+    else:
+        model = random_model(rng)
+        decoder = PhraseDecoder(
+            store_of(model.rules), [ngram_model_of(model.language_models[0])],
+            random_weights(rng, feature_names(1)), DecodeSettings(pop_limit=30),
+        )  # fmt: skip
+    bent = bent_decoder(decoder, sentences, "bins", 20)
+    assert all((bins.lows == bins.highs).all() for bins in bent.bend.bins.values())
+    one = list(decoder.decode(sentences, nbest=10, threads=1))
+    work = decoder.work.copy()
+    other = list(bent.decode(sentences, nbest=10, threads=1))
+    for left, right in zip(one, other, strict=True):
+        scores = np.array([item.score for item in left])
+        np.testing.assert_allclose(scores, [item.score for item in right], atol=1e-9)
+        clear = np.ones(len(scores), bool)  # what is not level with its neighbours stands in the same place
+        clear[1:] &= np.diff(scores) < -1e-9
+        clear[:-1] &= np.diff(scores) < -1e-9
+        for at in np.flatnonzero(clear[: len(scores) - 1]):
+            assert left[at].words == right[at].words
+    assert (bent.work == work).all() or any((np.diff([item.score for item in found]) > -1e-9).any() for found in one), (
+        "another search"
+    )
+
+
+@pytest.fixture(scope="module")
+def hotel_hiero(hotel_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from camber.pipeline.settings import TrainSettings
+    from camber.pipeline.train import train
+
+    path = tmp_path_factory.mktemp("hiero") / "hotel"
+    settings = TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}})
+    train(hotel_files / "train.es", hotel_files / "train.en", path, method="hiero", held_out=0, settings=settings)
+    return path
+
+
+@pytest.fixture(params=["phrase", "hiero"])
+def decoder(request, hotel_model, hotel_hiero):
+    """The decoder of a model that was trained."""
+    return camber.load(hotel_model if request.param == "phrase" else hotel_hiero).decoder
+
+
+def test_a_trained_model_and_its_equal_bins_translate_the_same_with_the_same_work(decoder, hotel_files):
+    sentences = [line.split() for line in read_lines(hotel_files / "test.es")]
+    bent = bent_decoder(decoder, sentences, "bins", 20)
+    one = list(decoder.decode(sentences, nbest=5, threads=1))
+    other = list(bent.decode(sentences, nbest=5, threads=1))
+    assert [found[0].words for found in one] == [found[0].words for found in other]
+    for left, right in zip(one, other, strict=True):
+        np.testing.assert_allclose([item.score for item in left], [item.score for item in right], atol=1e-9)
+    assert bent.work.tolist() == decoder.work.tolist()
+
+
+def test_one_thread_and_two_give_the_same_bytes(decoder, hotel_files):
+    sentences = [line.split() for line in read_lines(hotel_files / "dev.es")] * 4
+    bent = bent_decoder(decoder, sentences[:40], "mnr", 4)
+    words = bent.target_vocabulary.extended(word for found in sentences for word in found)
+    one, two = (bent.decode_columns(sentences, words, 10, threads) for threads in (1, 2))
+    assert one.features.tobytes() == two.features.tobytes()
+    assert one.words.ids.tobytes() == two.words.ids.tobytes()
+    assert one.bins.columns.tobytes() == two.bins.columns.tobytes()
+    assert one.bins.values.tobytes() == two.bins.values.tobytes()
+
+
+def test_many_bits_come_near_to_the_linear_model_and_few_do_not_break_it(decoder, hotel_files):
+    sentences = [line.split() for line in read_lines(hotel_files / "test.es")]
+    best = [found[0].words for found in decoder.decode(sentences)]
+    for bits, least in ((12, 0.95), (6, 0.5)):
+        bent = bent_decoder(decoder, sentences, "bins", bits)
+        same = [found[0].words == words for found, words in zip(bent.decode(sentences), best, strict=True)]
+        assert np.mean(same) >= least
+
+
+# --- the values that bins are made from -------------------------------------------------------------------------------
+
+
+def test_every_rule_of_a_span_counts_in_the_phrase_decoder():
+    rng = np.random.default_rng(11)
+    model, _, decoder = phrase_toy(rng)
+    sentences = [sentence_of(rng, int(length)) for length in (0, 1, 4, 6)] * 40  # more than a batch
+    expected = {name: Counter() for name in RULE_NAMES}
+    for words in sentences:
+        for a in range(len(words)):
+            for b in range(a + 1, len(words) + 1):
+                for rule in model.rules.get(tuple(words[a:b]), []):
+                    for name, value in zip(RULE_NAMES, (*rule.scores, -len(rule.target)), strict=True):
+                        expected[name][value] += 1
+    found = decoder.rule_values(sentences)
+    assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in found.items()} == expected
+
+
+def test_every_rule_of_a_sentence_counts_in_the_chart_decoder(hotel_hiero, hotel_files):
+    decoder = camber.load(hotel_hiero).decoder
+    sentences = [line.split() for line in read_lines(hotel_files / "test.es")]
+    names = (*decoder.grammars.names, "word_penalty")
+    expected = {name: Counter() for name in names}
+    for words in sentences:
+        raw = decoder.grammars.raw(words)
+        for rule in range(len(raw)):
+            target = raw.target[raw.target_offsets[rule] : raw.target_offsets[rule + 1]]
+            values = [raw.column(name)[rule] for name in names[:-1]]
+            for name, value in zip(names, (*values, -int((target >= 0).sum())), strict=True):
+                expected[name][float(value)] += 1
+    found = decoder.rule_values(sentences)
+    assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in found.items()} == expected
+    # a bent decoder sees the same raw values
+    again = bent_decoder(decoder, sentences, "bins", 4).rule_values(sentences)
+    assert all(np.array_equal(again[name][0], found[name][0]) for name in names)
