@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
-from camber.align.words import AlignSettings, align_corpus
+from camber.align.words import AlignSettings, align_new, learn_alignment
 from camber.bend.bins import Bins
 from camber.bend.lookup import Lookup
 from camber.corpus import Bitext
@@ -36,6 +36,7 @@ from camber.rules.index import CorpusIndex
 from camber.rules.moses import read_moses
 from camber.rules.moses_rules import read_moses_rules
 from camber.rules.moses_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
+from camber.rules.overlay import Overlay
 from camber.rules.store import RuleStore
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.tune.loop import TuneSettings, tune
@@ -58,7 +59,8 @@ def _use_everything() -> None:
     source, target = generate(train=60, dev=1, test=1).train
     bitext = Bitext.encode([line.split() for line in source], [line.split() for line in target])
     for model in ("quick", "best"):
-        alignment = align_corpus(bitext, AlignSettings(model=model), threads=1)
+        alignment, aligner = learn_alignment(bitext, AlignSettings(model=model), threads=1)
+    align_new(aligner, bitext, threads=1)
     store = extract(bitext, alignment, RuleSettings(significance="alpha-epsilon"), threads=1)
     trie = estimate(bitext.target, LmSettings(order=3))
     language = NgramModel.from_trie(trie)
@@ -76,7 +78,10 @@ def _use_everything() -> None:
     for tuner in TUNERS:
         tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), threads=1)
     weights = untuned_hiero_weights(1)
-    chart = ChartDecoder(HieroExtractor(CorpusIndex.build(bitext, alignment)), [language], weights.values)
+    index = CorpusIndex.build(bitext, alignment)
+    decoder = translator.phrase_decoder
+    Overlay(store, index.extended(bitext, alignment)).batch([decoder.source_vocabulary.encode(source[0].split())])
+    chart = ChartDecoder(HieroExtractor(index), [language], weights.values)
     forest_sums(chart.hypergraph(source[0].split()), chart.weights)
     hiero = Translator(translator.text, chart, weights)
     for nbest in (1, 3):

@@ -266,7 +266,7 @@ def test_pairs_are_cleaned_as_in_training(model: Path, caplog: pytest.LogCapture
 def test_sides_of_different_lengths_are_refused(phrase: Path, tmp_path: Path) -> None:
     write_lines(tmp_path / "a", ["uno", "dos"])
     write_lines(tmp_path / "b", ["one"])
-    with pytest.raises(InputError, match="2 lines in .* but 1 in"):
+    with pytest.raises(InputError, match=r"2 lines in .* but 1 in"):
         add(phrase, tmp_path / "a", tmp_path / "b")
     with pytest.raises(CamberError, match="2 source but 1 target"):
         add(phrase, ["uno", "dos"], ["one"])
