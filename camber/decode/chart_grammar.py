@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from camber.decode.chart_features import LM, PASS_THROUGH, PER_LM, WORD_PENALTY
+from camber.decode.chart_features import LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, find, insert
 from camber.lm.ngrams import UNKNOWN, step
@@ -39,6 +39,7 @@ class Rules(NamedTuple):
     node_first: Array  # int64[nodes + 1]
     order: Array  # int64[rules + length]: by node, then by falling estimate
     count: Array  # int64[1]: nodes of the trie
+    unknown: Array  # int64[length]: 1 for a word that is in no rule
 
 
 def lay_out(grammar: Grammar, sentence: Sequence[str], models: int) -> Rules:
@@ -75,6 +76,7 @@ def lay_out(grammar: Grammar, sentence: Sequence[str], models: int) -> Rules:
         np.zeros(len(grammar.source) + length + 3, np.int64),
         np.empty(rules, np.int64),
         np.zeros(1, np.int64),
+        (~np.isin(grammar.source_words.encode(sentence), grammar.source[grammar.source >= 0])).astype(np.int64),
     )
 
 
@@ -123,7 +125,7 @@ def prepare(rules, worth, length, width, target_words, lm_words, own_words, mode
         if r < number:
             total += worth[r]
         else:
-            total += weights[columns + PASS_THROUGH]
+            total += weights[columns + PASS_THROUGH] + weights[columns + SOURCE_OOV] * rules.unknown[r - number]
         first, last = rules.target_offsets[r], rules.target_offsets[r + 1]
         for t in range(first, last):
             symbol = rules.target[t]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from camber.decode.chart_features import GLUE as GLUE_COLUMN
-from camber.decode.chart_features import LM, PASS_THROUGH, PER_LM, WORD_PENALTY
+from camber.decode.chart_features import LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
 from camber.decode.chart_lm import RIGHT, glue_state, piece_state
 from camber.decode.hypergraph import GLUE, START
 from camber.kernel import kernel
@@ -461,6 +461,7 @@ def _edge_features(e, complete, rules, models, begin_states, end_words, unit, fo
             features[row, f] = rules.features[r, f]
     else:
         features[row, columns + PASS_THROUGH] = 1.0
+        features[row, columns + SOURCE_OOV] = rules.unknown[r - len(rules.features)]
     first, last = rules.target_offsets[r], rules.target_offsets[r + 1]
     words = np.int64(0)
     for t in range(first, last):

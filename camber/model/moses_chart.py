@@ -55,6 +55,7 @@ def convert_hierarchical(moses: MosesIni, model: str | Path) -> None:
         NATIVE.glue: piece + penalties["PhrasePenalty"],
         NATIVE.pass_through: UNKNOWN_SCORE * penalties["UnknownWordPenalty"] + penalties["PhrasePenalty"],
         NATIVE.word_penalty: penalties["WordPenalty"],
+        NATIVE.source_oov: 0.0,
     }
     names = NATIVE.names(table.names, len(models))
     for at, feature in zip(range(len(names) - 2 * len(models), len(names), 2), languages, strict=True):

@@ -129,7 +129,8 @@ def test_states_that_stop_early_keep_scores_true(seed, order):
     assert decoder._language.reach.max() < 127
     sentence = [str(word) for word in rng.choice(SOURCE, 4)]
     every = [
-        naive.features(derivation, sentence, NAMES, []) for derivation in naive.derivations(rules, sentence, limit=0)
+        naive.features(rules, derivation, sentence, NAMES, [])
+        for derivation in naive.derivations(rules, sentence, limit=0)
     ]
     gains = model.score([words for words, _ in every])
     scores = []

@@ -76,16 +76,18 @@ def nodes(tree):
     yield tree
 
 
-def features(derivation, sentence, names, language_models):
+def features(rules, derivation, sentence, names, language_models):
     """Return the features of a derivation by name."""
     values = dict.fromkeys(names, 0.0)
-    values |= {"glue": len(derivation) - 1.0, "pass_through": 0.0}
+    values |= {"glue": len(derivation) - 1.0, "pass_through": 0.0, "source_oov": 0.0}
+    known = {symbol for rule in rules for symbol in rule[0] if isinstance(symbol, str)}
     words = []
     for piece in derivation:
         words += text(piece, sentence)
-        for rule, _, _, _ in nodes(piece):
+        for rule, begin, _, _ in nodes(piece):
             if rule == PASSED:
                 values["pass_through"] += 1
+                values["source_oov"] += sentence[begin] not in known
             else:
                 for name, value in zip(names, rule[2], strict=True):
                     values[name] += value
@@ -101,7 +103,7 @@ def search(rules, sentence, names, language_models, weights, limit, bend=None):
     """Return all (score, words, features), best first; a feature that is only bent has no weight."""
     found = []
     for derivation in derivations(rules, sentence, limit):
-        words, values = features(derivation, sentence, names, language_models)
+        words, values = features(rules, derivation, sentence, names, language_models)
         score = sum(weights.get(name, 0.0) * value for name, value in values.items())
         if bend is not None:
             score += sum(bent_worth(bend, rule, names) for piece in derivation for rule, _, _, _ in nodes(piece))
