@@ -57,11 +57,12 @@ def command(
             if interactive:
                 out.flush()
             if links:
-                pairs = translator.decoder.word_alignment(best[0].derivation)
+                # nothing is known about the links of a text that was recalled
+                pairs = [] if best[0].recalled else translator.decoder.word_alignment(best[0].derivation)
                 links.write(" ".join(f"{s}-{t}" for s, t in pairs) + "\n")
             if nbest_file:
-                # the repeat of an added pair shares the decoder's best derivation
-                candidates.append(list({id(item.derivation): item.derivation for item in best}.values()))
+                # a list has features, which a recalled text has none of
+                candidates.append([item.derivation for item in best if not item.recalled] or [best[0].derivation])
         if nbest_file:
             to_nbest(translator.decoder, candidates).write(nbest_file, nbest_format)
         out.flush()

@@ -33,13 +33,14 @@ CHUNK = 1000
 class Translation:
     """One translated line: its raw text, and the derivation behind it.
 
-    A line that repeats an added pair has that pair's target as its text; the derivation is then the decoder's own best
-    one, whose words may differ.
+    A line that repeats an added pair has that pair's target as its text. Where the decoder did not find it too, the text
+    is `recalled`, and the derivation is the decoder's own best one, with other words.
     """
 
     text: str
     tokens: list[str]  # of the source, as the model sees them
     derivation: Derivation
+    recalled: bool = False
 
 
 class Translator:
@@ -133,7 +134,8 @@ class Translator:
 def _with_first(text: str, found: list[Translation]) -> list[Translation]:
     """Put a text before what the decoder found; if it is there, it moves to the front."""
     same = next((item for item in found if item.text == text), None)
-    return [replace(same or found[0], text=text), *(item for item in found if item is not same)]
+    first = same or replace(found[0], text=text, recalled=True)
+    return [first, *(item for item in found if item is not same)]
 
 
 def save_phrase_model(translator: Translator, draft: Draft) -> None:

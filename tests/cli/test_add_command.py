@@ -39,6 +39,11 @@ def test_added_pairs_are_told_by_info_and_used_by_translate(model: Path, tmp_pat
 
 def test_an_n_best_file_holds_every_derivation_once(model: Path, tmp_path: Path) -> None:
     run("--quiet", "add", model, "--source", tmp_path / "new.es", "--target", tmp_path / "new.en")
-    run("translate", model, "--nbest", 4, "--nbest-file", tmp_path / "nbest", text="La llave, por favor.\n")
-    lines = (tmp_path / "nbest").read_text("utf-8").splitlines()
+    options = "--nbest", 4, "--nbest-file", tmp_path / "nbest", "--alignment-file", tmp_path / "links"
+    run("translate", model, *options, text="La llave, por favor.\nla llave\n")
+    lines = [line for line in (tmp_path / "nbest").read_text("utf-8").splitlines() if line.startswith("0 ")]
     assert len(lines) == len(set(lines)) >= 3
+    # a recalled text has no links: those of the decoder's own translation would point anywhere
+    first, second = (tmp_path / "links").read_text("utf-8").split("\n")[:2]
+    assert first == ""
+    assert second

@@ -192,6 +192,13 @@ def test_a_repeat_leads_the_n_best_list_and_the_decoders_list_follows(model: Pat
     assert found.count(known) == 1
 
 
+def test_a_recalled_text_says_so(phrase: Path) -> None:
+    translator = add(phrase, ["la llave"], ["My key!"])
+    recalled, decoded = next(iter(translator.translations(["la llave"], nbest=2)))
+    assert (recalled.recalled, decoded.recalled) == (True, False)
+    assert recalled.derivation is decoded.derivation
+
+
 def test_other_weights_and_settings_keep_the_memory(phrase: Path) -> None:
     translator = add(phrase, ["la llave"], ["My key!"])
     assert translator.searching({"pop_limit": 10}).translate(["la llave"]) == ["My key!"]
