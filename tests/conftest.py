@@ -29,11 +29,20 @@ def hotel_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def hotel_model(hotel_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model trained on it."""
+    """A phrase model trained on it."""
+    return _trained(hotel_files, tmp_path_factory.mktemp("model") / "hotel", "phrase")
+
+
+@pytest.fixture(scope="session")
+def hotel_hiero(hotel_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hierarchical model trained on it."""
+    return _trained(hotel_files, tmp_path_factory.mktemp("hiero") / "hotel", "hiero")
+
+
+def _trained(files: Path, path: Path, method: str) -> Path:
     from camber.pipeline.settings import TrainSettings
     from camber.pipeline.train import train
 
-    path = tmp_path_factory.mktemp("model") / "hotel"
     settings = TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}})
-    train(hotel_files / "train.es", hotel_files / "train.en", path, held_out=0, settings=settings)
+    train(files / "train.es", files / "train.en", path, method=method, held_out=0, settings=settings)
     return path

@@ -1,7 +1,6 @@
 """Bent features in both decoders: against enumeration, and against the linear decoders that they must equal."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -230,17 +229,6 @@ def test_bins_of_one_value_each_make_the_same_search(seed, chart):
     assert (bent.work == work).all() or any((np.diff([item.score for item in found]) > -1e-9).any() for found in one), (
         "another search"
     )
-
-
-@pytest.fixture(scope="module")
-def hotel_hiero(hotel_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from camber.pipeline.settings import TrainSettings
-    from camber.pipeline.train import train
-
-    path = tmp_path_factory.mktemp("hiero") / "hotel"
-    settings = TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}})
-    train(hotel_files / "train.es", hotel_files / "train.en", path, method="hiero", held_out=0, settings=settings)
-    return path
 
 
 @pytest.fixture(params=["phrase", "hiero"])
