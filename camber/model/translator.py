@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from camber.decode.derivation import Decoder, Derivation
 from camber.decode.features import feature_names
-from camber.decode.phrase import PhraseDecoder
 from camber.decode.settings import DecodeSettings
 from camber.errors import ModelError
 from camber.lm.ngrams import NgramModel
@@ -22,8 +21,11 @@ from camber.model.added import Memory, open_overlay
 from camber.model.bend import read_bend, write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.weights import Weights
-from camber.rules.store import RuleStore
 from camber.text.pipeline import TextPipeline
+
+if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
+    from camber.decode.phrase import PhraseDecoder
+    from camber.rules.store import RuleStore
 
 #: lines that are translated together when input is streamed
 CHUNK = 1000
@@ -33,8 +35,8 @@ CHUNK = 1000
 class Translation:
     """One translated line: its raw text, and the derivation behind it.
 
-    A line that repeats an added pair has that pair's target as its text. Where the decoder did not find it too, the text
-    is `recalled`, and the derivation is the decoder's own best one, with other words.
+    A line that repeats an added pair has that pair's target as its text. Where the decoder did not find it too, the
+    text is `recalled`, and the derivation is the decoder's own best one, with other words.
     """
 
     text: str
@@ -71,11 +73,15 @@ class Translator:
         settings: DecodeSettings | None = None,
     ) -> Translator:
         """Make a phrase-based translator."""
+        from camber.decode.phrase import PhraseDecoder
+
         return cls(text, PhraseDecoder(store, models, weights.values, settings), weights)
 
     @property
     def phrase_decoder(self) -> PhraseDecoder:
         """The decoder of a phrase model; an error if this is none."""
+        from camber.decode.phrase import PhraseDecoder
+
         if not isinstance(self.decoder, PhraseDecoder):
             raise ModelError("this is no phrase model")
         return self.decoder
@@ -178,6 +184,9 @@ def load(path: str | Path, verify: bool = False) -> Translator:
 
 
 def _open_phrase(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
+    from camber.decode.phrase import PhraseDecoder
+    from camber.rules.store import RuleStore
+
     bend = read_bend(directory)
     names = feature_names(len(models)) if bend is None else bend.names
     weights = Weights.read(directory.file("weights.tsv"), names)
@@ -195,7 +204,7 @@ def _open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tupl
 def _open_grammars(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
     from camber.model.cdec_ini import open_cdec_decoder
 
-    return open_cdec_decoder(directory), Weights.read(directory.file("weights.tsv"))
+    return open_cdec_decoder(directory, models), Weights.read(directory.file("weights.tsv"))
 
 
 #: kind of model → how its decoder is opened
