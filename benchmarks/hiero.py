@@ -33,12 +33,11 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.corpus.reading import read_lines, read_parallel, words, write_lines
-from camber.decode.chart import ChartDecoder
-from camber.decode.chart_settings import ChartSettings
+from camber.decode.derivation import Decoder
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import NgramModel
-from camber.model.cdec_ini import convert_cdec, open_cdec_decoder
-from camber.model.directory import ModelDirectory
+from camber.model.cdec_ini import convert_cdec
+from camber.model.translator import load
 from camber.rules.hiero import HieroExtractor
 from camber.rules.index import CorpusIndex
 from camber.text.pipeline import TextPipeline, TextSettings
@@ -68,10 +67,9 @@ with open(sys.argv[1], encoding="utf-8") as file:
 DECODE_PROBE = (
     PEAK
     + """
-from camber.model.cdec_ini import open_cdec_decoder
-from camber.model.directory import ModelDirectory
+import camber
 imported = peak()
-decoder = open_cdec_decoder(ModelDirectory.open(sys.argv[2]))
+decoder = camber.load(sys.argv[2]).decoder
 list(decoder.decode(text, threads=1))
 print(json.dumps({"imported": imported, "peak": peak()}))
 """
@@ -81,7 +79,6 @@ GROWTH_PROBE = (
     + """
 from camber.lm.ngrams import NgramModel
 from camber.model.hiero import hiero_decoder, untuned_hiero_weights
-from camber.rules.grammar import KeptGrammars
 imported = peak()
 start = time.process_time()
 decoder = hiero_decoder(sys.argv[2], [NgramModel.load(sys.argv[2], "lm")], untuned_hiero_weights(1))
@@ -149,11 +146,10 @@ def decoding(data: Path, repeat: int) -> dict[str, Any]:
         model, source = Path(folder) / "model", Path(folder) / "source.txt"
         convert_cdec(anchors / "cdec/cdec.ini", model)
         write_lines(source, lines)
-        directory = ModelDirectory.open(model)
-        settings = open_cdec_decoder(directory).settings.to_dict()
+        opened = load(model).decoder
 
-        def decoder(pop_limit: int) -> ChartDecoder:
-            return open_cdec_decoder(directory, ChartSettings.from_dict(settings | {"pop_limit": pop_limit}))
+        def decoder(pop_limit: int) -> Decoder:
+            return opened.searching({"pop_limit": pop_limit})
 
         list(decoder(10).decode(sentences[:2], threads=1))  # compile, and read the pages that matter
         curve = []

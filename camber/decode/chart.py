@@ -29,9 +29,7 @@ from camber.engine import in_order
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, step
 from camber.progress import Counter, log
-from camber.rules.grammar import Grammar, GrammarSource
-from camber.rules.hiero import HieroExtractor
-from camber.rules.hiero_features import linear_value
+from camber.rules.grammar import Grammar, GrammarSource, RawGrammarSource
 from camber.rules.ragged import offsets_from
 
 F8 = npt.NDArray[np.float64]
@@ -196,7 +194,7 @@ class ChartDecoder:
     def recorded(self) -> dict[str, dict[str, Any]]:
         """The settings that a model must keep, by stage."""
         found = {"chart": self.settings.to_dict()}
-        if isinstance(self.grammars, HieroExtractor):
+        if isinstance(self.grammars, RawGrammarSource):
             found["hiero"] = self.grammars.settings.to_dict()
         return found
 
@@ -217,13 +215,13 @@ class ChartDecoder:
     def bent(self, weights: Mapping[str, float], bend: DiscreteBend | None) -> ChartDecoder:
         """Return the same decoder with another bend and its weights; bends are made from raw values."""
         grammars = self.grammars
-        if isinstance(grammars, HieroExtractor):
+        if isinstance(grammars, RawGrammarSource):
             grammars = grammars.with_logarithms(bend is None)
         return ChartDecoder(grammars, self.models, weights, self.settings, self.features, bend)
 
     def remembering(self) -> ChartDecoder:
         """Return the same decoder, which keeps the rules that it extracted for sentences."""
-        if not isinstance(self.grammars, HieroExtractor):
+        if not isinstance(self.grammars, RawGrammarSource):
             return self
         kept = self.grammars.remembering()
         return ChartDecoder(kept, self.models, self.weighing.by_name(), self.settings, self.features, self.bend)
@@ -238,7 +236,7 @@ class ChartDecoder:
 
         A rule counts once for every sentence that it applies to.
         """
-        source = self.grammars.with_logarithms(False) if isinstance(self.grammars, HieroExtractor) else self.grammars
+        source = self.grammars.with_logarithms(False) if isinstance(self.grammars, RawGrammarSource) else self.grammars
         tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column]: [] for column in self._rule_columns}
         for first in range(0, len(sentences), BATCH):
             batch = enumerate(sentences[first : first + BATCH], first)
@@ -262,8 +260,8 @@ class ChartDecoder:
 
     def worth(self, name: str, values: F8) -> F8:
         """Return what raw values of a feature add to this decoder's scores, float64[values]."""
-        if isinstance(self.grammars, HieroExtractor) and self.grammars.settings.logarithms:
-            values = linear_value(name, values)
+        if isinstance(self.grammars, RawGrammarSource) and self.grammars.settings.logarithms:
+            values = self.grammars.linear_value(name, values)
         return self.weighing.worth(name, values)
 
     def decode(

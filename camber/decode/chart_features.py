@@ -42,4 +42,6 @@ class ChartFeatures:
 
 NATIVE = ChartFeatures()
 #: as cdec names and counts them: logarithms to the base 10, a penalty of 1 / ln 10 for a word
-CDEC = ChartFeatures("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV", "SourceOOV", 1.0 / math.log(10))
+CDEC = ChartFeatures(
+    "Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV", "SourceOOV", 1.0 / math.log(10)
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,11 @@ from camber.engine import in_order
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, concatenate, step
 from camber.progress import Counter, log
-from camber.rules.overlay import Overlay
 from camber.rules.ragged import offsets_from
 from camber.rules.store import SCORE_NAMES, RuleStore
+
+if TYPE_CHECKING:
+    from camber.rules.overlay import Overlay
 
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]

@@ -14,14 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from camber.align.lexical import LexicalTable
 from camber.corpus.reading import decode_lines, read_bytes, write_lines
 from camber.errors import ModelError
 from camber.model.directory import ModelDirectory
-from camber.rules.index import CorpusIndex
-from camber.rules.overlay import Overlay
-from camber.rules.store import RuleStore
+
+if TYPE_CHECKING:
+    from camber.rules.overlay import Overlay
+    from camber.rules.store import RuleStore
 
 FOLDER = "added"
 INDEX = "added/index"
@@ -87,6 +88,10 @@ def open_overlay(directory: ModelDirectory, store: RuleStore) -> Overlay | None:
     """Return the rules of a phrase model with those of the added pairs, None if nothing was ever added to it."""
     if f"{INDEX}/index.json" not in directory:
         return None
+    from camber.align.lexical import LexicalTable
+    from camber.rules.index import CorpusIndex
+    from camber.rules.overlay import Overlay
+
     longest = directory.settings.get("rules", {}).get("max_phrase_length", store.max_phrase_length)
     lexicon = LexicalTable.load(directory.file(LEXICON)) if LEXICON in directory else None
     return Overlay(store, CorpusIndex.load(directory.path / INDEX), int(longest), lexicon)

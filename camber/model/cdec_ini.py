@@ -83,7 +83,9 @@ def convert_cdec(
     log.info("%s: %d grammars, %s rules, %d language models", model, len(found), f"{len(found.rules):,}", len(models))
 
 
-def open_cdec_decoder(directory: ModelDirectory, settings: ChartSettings | None = None) -> ChartDecoder:
+def open_cdec_decoder(
+    directory: ModelDirectory, models: Sequence[NgramModel], settings: ChartSettings | None = None
+) -> ChartDecoder:
     """Return the decoder of a model that :func:`convert_cdec` wrote; nothing is parsed, arrays are memory-mapped.
 
     A model of this kind may also have come from Moses: then it has one large table instead of grammars.
@@ -93,14 +95,13 @@ def open_cdec_decoder(directory: ModelDirectory, settings: ChartSettings | None 
     if (directory.path / "table").is_dir():
         from camber.model.moses_chart import open_table_decoder
 
-        return open_table_decoder(directory, settings)
-    count = int(directory.sizes.get("language_models", 0))
+        return open_table_decoder(directory, models, settings)
     grammars = GrammarSet.load(directory.path / "grammars")
     bend = read_bend(directory)
-    names = CDEC.names(grammars.names, count) if bend is None else bend.names
+    names = CDEC.names(grammars.names, len(models)) if bend is None else bend.names
     return ChartDecoder(
         grammars,
-        [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)],
+        models,
         Weights.read(directory.file("weights.tsv"), names).values,
         settings or ChartSettings.from_dict(directory.settings.get("chart", {})),
         CDEC,

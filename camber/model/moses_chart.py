@@ -7,6 +7,7 @@ end it, the marks <s> and </s> as words, and the first piece as glue. That shift
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from camber.corpus.reading import decode_lines, read_bytes
@@ -91,18 +92,19 @@ def convert_hierarchical(moses: MosesIni, model: str | Path) -> None:
     log.info("%s: %s rules, %d language models", model, f"{len(table):,}", len(models))
 
 
-def open_table_decoder(directory: ModelDirectory, settings: ChartSettings | None = None) -> ChartDecoder:
+def open_table_decoder(
+    directory: ModelDirectory, models: Sequence[NgramModel], settings: ChartSettings | None = None
+) -> ChartDecoder:
     """Return the decoder of a model that :func:`convert_hierarchical` wrote."""
     settings = settings or ChartSettings.from_dict(directory.settings.get("chart", {}))
-    count = int(directory.sizes.get("language_models", 0))
     table = RuleTable.load(directory.path / "table").giving(
         limit=int(directory.settings.get("table", {}).get("limit", 0)), span=settings.span_limit
     )
     bend = read_bend(directory)
-    names = NATIVE.names(table.names, count) if bend is None else bend.names
+    names = NATIVE.names(table.names, len(models)) if bend is None else bend.names
     return ChartDecoder(
         table,
-        [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)],
+        models,
         Weights.read(directory.file("weights.tsv"), names).values,
         settings,
         bend=bend,

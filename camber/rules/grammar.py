@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +76,25 @@ class GrammarSource(Protocol):
 
     def grammar(self, sentence: Sequence[str]) -> Grammar:
         """Return the rules that apply to a tokenised sentence."""
+        ...
+
+
+@runtime_checkable
+class RawGrammarSource(GrammarSource, Protocol):
+    """A source that keeps raw probabilities and counts, and makes logarithms of them if it is asked to."""
+
+    settings: Any
+
+    def with_logarithms(self, logarithms: bool) -> RawGrammarSource:
+        """Return the same source that gives logarithms, or raw probabilities and counts."""
+        ...
+
+    def remembering(self) -> RawGrammarSource:
+        """Return the same source, which keeps the rules of sentences."""
+        ...
+
+    def linear_value(self, name: str, values: F8) -> F8:
+        """Turn raw values of a feature into what a linear model takes."""
         ...
 
 

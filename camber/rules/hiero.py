@@ -38,7 +38,7 @@ from camber.rules.hiero_counting import (
     Rules,
     Scratch,
 )
-from camber.rules.hiero_features import LEXICAL, RawGrammar, check_names, chosen_names
+from camber.rules.hiero_features import LEXICAL, RawGrammar, check_names, chosen_names, linear_value
 from camber.rules.hiero_matching import PATTERN, match_sentence
 from camber.rules.index import CorpusIndex
 from camber.settings import Settings, setting
@@ -120,6 +120,10 @@ class HieroExtractor:
         found = copy(self)
         found.settings = replace(self.settings, logarithms=logarithms)
         return found
+
+    def linear_value(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Turn raw values of a feature into what a linear model takes."""
+        return linear_value(name, values)
 
     def grammar(self, sentence: Sequence[str]) -> Grammar:
         """Return the rules that apply to a tokenised sentence, with features for a linear model.

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from camber.model.cdec_ini import convert_cdec, open_cdec_decoder
-from camber.model.directory import ModelDirectory
+from camber.model.cdec_ini import convert_cdec
+from camber.model.translator import load
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 CDEC = SHARED / "anchors" / "cdec"
@@ -27,7 +27,7 @@ def cdec(tmp_path_factory):
             number, text, features, score = line.rstrip("\n").split(" ||| ")
             values = dict(item.split("=") for item in features.split())
             lists[int(number)].setdefault(text, (float(score), {name: float(v) for name, v in values.items()}))
-    return open_cdec_decoder(ModelDirectory.open(folder)), [line.split() for line in lines], lists
+    return load(folder).decoder, [line.split() for line in lines], lists
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from naive.toy_grammars import grammars
 
 from camber.corpus import Vocabulary
 from camber.errors import CamberError, InputError
-from camber.model.cdec_ini import convert_cdec, open_cdec_decoder
-from camber.model.directory import ModelDirectory
+from camber.model.cdec_ini import convert_cdec
+from camber.model.translator import load
 from camber.rules.cdec import CdecIni, read_cdec_grammar, read_cdec_grammars, read_cdec_weights, write_cdec_grammar
 from camber.rules.grammar_set import GrammarSet
 
@@ -127,7 +127,7 @@ def model_files(folder, ini=""):
 def test_a_converted_model_translates_its_sentences_in_any_order(tmp_path):
     ini = model_files(tmp_path, "feature_function=KLanguageModel lm.arpa\nscfg_max_span_limit=7\n")
     convert_cdec(ini, tmp_path / "model")
-    decoder = open_cdec_decoder(ModelDirectory.open(tmp_path / "model"))
+    decoder = load(tmp_path / "model").decoder
     assert (decoder.settings.span_limit, decoder.settings.pop_limit) == (7, 200)
     found = list(decoder.decode([["hund"], ["das", "haus"], []], threads=1))
     assert [best[0].words for best in found] == [["dog"], ["the", "house"], []]
