@@ -11,7 +11,7 @@ import click
 
 from camber.cli.options import FILE, pick, seed_option, settings_options, threads_option
 from camber.nbest.nbest import FORMATS
-from camber.rerank.settings import LEARNERS, FeatureSettings
+from camber.rerank.settings import LEARNERS, FeatureSettings, ResponseSettings
 from camber.tune.tuners import TUNERS
 
 if TYPE_CHECKING:
@@ -38,8 +38,15 @@ def command() -> None:
 @_list_options
 @click.option("--ref", "references", multiple=True, type=FILE, help="Reference; may be repeated.")
 @click.option("--model", type=FILE, required=True, help="Directory for the fitted model.")
-@click.option("--learner", type=click.Choice(LEARNERS), default="linear", show_default=True)
-@click.option("--tuner", type=click.Choice(list(TUNERS)), default="mert", show_default=True)
+@click.option(
+    "--learner",
+    type=click.Choice(list(LEARNERS)),
+    default="linear",
+    show_default=True,
+    help="One weight per feature, or a curve: free, of overlapping bins, smooth (lnr), monotone where it may (mnr).",
+)
+@settings_options(ResponseSettings)
+@click.option("--tuner", type=click.Choice(list(TUNERS)), show_default="mert; for curves pro")
 @click.option("--metric", default="bleu", show_default=True, help="bleu, sbp, chrf, ter, or extra:NAME.")
 @click.option("--tokenize", default="13a", show_default=True, help="sacreBLEU's tokenizer for BLEU; none: tokenised.")
 @click.option("--lowercase", is_flag=True, help="Ignore case in the metric.")
@@ -82,14 +89,14 @@ def fit(
     from camber.rerank.reranker import Reranker
 
     check_place(model)
-    features = pick(FeatureSettings, values)
+    features, responses = pick(FeatureSettings, values), pick(ResponseSettings, values)
     texts = [read_lines(file) for file in references]
     sources = read_lines(source) if source else None
     sides = (*texts, *([sources] if sources else []))
     nbest = _read(path, nbest_format, at_least, len(sides[0]) if sides else None)
     for name, file in (_named(text) for text in outside):
         nbest = nbest.with_extra(name, _numbers(file, name))
-    reranker = Reranker(lm=lm, **features.to_dict(), **values)
+    reranker = Reranker(lm=lm, **features.to_dict(), **responses.to_dict(), **values)
     report = evaluate(reranker, nbest, texts, sources, held_out or 0)
     text = "\n".join(report.lines())
     reranker.save(model, text)

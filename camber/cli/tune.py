@@ -15,6 +15,11 @@ from camber.tune.loop import TuneSettings
 @click.argument("model", type=FILE)
 @click.option("--dev-source", required=True, type=FILE, help="Source side of the development set.")
 @click.option("--dev-target", required=True, type=FILE, multiple=True, help="Its reference; may be repeated.")
+@click.option(
+    "--grid", metavar="KEY=V,V…", help='Hyper-parameters to try, such as "bits=4,8 beta=10,1000"; also gamma, l2.'
+)
+@click.option("--hyper-source", type=FILE, help="Source side of the set that chooses among them.")
+@click.option("--hyper-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
 @click.option("--out", type=FILE, help="Write the tuned model here instead of changing MODEL.")
 @settings_options(TuneSettings)
 @seed_option
@@ -23,12 +28,29 @@ from camber.tune.loop import TuneSettings
 def command(model: Path, as_json: bool, **values: Any) -> None:
     import json
 
+    hyper = values["hyper_source"] is not None and values["hyper_target"]
+    if values["grid"] is not None and not hyper:
+        raise click.UsageError("--grid needs a set to choose on: give --hyper-source and --hyper-target")
+    if values["grid"] is None and (values["hyper_source"] is not None or values["hyper_target"]):
+        raise click.UsageError('a hyper set chooses among the values of --grid: give some, such as "bits=4,8"')
+
     from camber.pipeline.tune import tune_model
+    from camber.tune.grid import GridOutcome
 
     settings = pick(TuneSettings, values)
     outcome = tune_model(model, settings=settings, **values)
     if as_json:
         rounds = [[(found.score, found.ratio) for found in replica.rounds] for replica in outcome.replicas]
-        click.echo(json.dumps({"dev": outcome.scores.tolist(), "rounds": rounds, "weights": outcome.weights.values}))
+        facts = {"dev": outcome.scores.tolist(), "rounds": rounds, "weights": outcome.weights.values}
+        if isinstance(outcome, GridOutcome):
+            facts["grid"] = [
+                {**trial.values, "features": trial.features, "dev": trial.dev, "hyper": trial.hyper}
+                if not trial.failure
+                else {**trial.values, "features": trial.features, "failure": trial.failure}
+                for trial in outcome.trials
+            ]
+        click.echo(json.dumps(facts))
     else:
+        if isinstance(outcome, GridOutcome):
+            click.echo("\n".join(outcome.lines()))
         click.echo(f"{settings.metric.upper()} on dev: {outcome}")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from camber.corpus.reading import read_parallel
+from camber.corpus.reading import read_parallel, write_lines
+from camber.errors import SettingsError
 from camber.model.bend import write_bend
 from camber.model.directory import ModelDirectory, write_model
 from camber.model.translator import Translator, load
+from camber.tune.grid import GridOutcome, parse_grid, tune_grid
 from camber.tune.loop import Outcome, TuneSettings, tune
+
+#: what a grid of hyper-parameters gave
+GRID = "grid.tsv"
 
 
 def tune_model(
@@ -17,6 +22,9 @@ def tune_model(
     dev_source: str | Path,
     dev_target: Sequence[str | Path] | str | Path,
     *,
+    hyper_source: str | Path | None = None,
+    hyper_target: Sequence[str | Path] | str | Path | None = None,
+    grid: Mapping[str, Sequence[float]] | str | None = None,
     out: str | Path | None = None,
     settings: TuneSettings | None = None,
     seed: int = 1,
@@ -24,28 +32,55 @@ def tune_model(
 ) -> Outcome:
     """Tune the weights of a model on a dev set and write it back (or to `out`), whole or not at all.
 
+    With a `grid` such as ``{"bits": [4, 8], "beta": [10, 1000]}``, every combination is tuned, and the one that
+    translates the hyper set best is kept; the outcome then has `trials` and the `settings` that were chosen.
+
     >>> camber.tune_model("my-model", "dev.de", "dev.en").weights["lm"]                   # doctest: +SKIP
     0.43
     """
-    targets = [dev_target] if isinstance(dev_target, str | Path) else list(dev_target)
-    source, *references = read_parallel(dev_source, *targets)
+    source, *references = read_parallel(dev_source, *_paths(dev_target))
     settings = settings or TuneSettings()
-    outcome = tune(load(model), source, references, settings, seed, threads)
-    with_weights(model, out or model, outcome.translator, settings)
+    hyper_targets = _paths(hyper_target or ())
+    if len({bool(grid), hyper_source is not None, bool(hyper_targets)}) > 1:
+        raise SettingsError("hyper-parameters need a grid, and a hyper set of source and target; give all three")
+    if not grid or hyper_source is None:
+        outcome = tune(load(model), source, references, settings, seed, threads)
+    else:
+        hyper, *hyper_references = read_parallel(hyper_source, *hyper_targets)
+        values = parse_grid(grid) if isinstance(grid, str) else grid
+        outcome = tune_grid(load(model), source, references, hyper, hyper_references, values, settings, seed, threads)
+    with_weights(model, out or model, outcome.translator, settings, outcome)
     return outcome
 
 
+def _paths(files: Sequence[str | Path] | str | Path) -> list[str | Path]:
+    return [files] if isinstance(files, str | Path) else list(files)
+
+
 def with_weights(
-    model: str | Path, out: str | Path, translator: Translator, settings: TuneSettings | None
+    model: str | Path,
+    out: str | Path,
+    translator: Translator,
+    settings: TuneSettings | None,
+    outcome: Outcome | None = None,
 ) -> Translator:
-    """Write the model `out`: the files of `model` with the weights of a translator, and the bend they belong to."""
+    """Write the model `out`: the files of `model` with the weights of a translator, and the bend they belong to.
+
+    If the weights are the outcome of a grid, its trials and the settings that it chose are kept.
+    """
     directory = ModelDirectory.open(model)
     recorded = dict(directory.settings)
+    if isinstance(outcome, GridOutcome):
+        settings = outcome.settings
     if settings:
         recorded["tune"] = settings.to_dict()
     with write_model(out, directory.kind, recorded) as draft:
         draft.take_folder(directory.path)
         translator.weights.write(draft.path("weights.tsv"))
         write_bend(translator.decoder.bend, draft)
+        if isinstance(outcome, GridOutcome):
+            write_lines(draft.path(GRID), outcome.to_rows())
+        else:
+            draft.path(GRID).unlink(missing_ok=True)
         draft.sizes |= directory.sizes
     return load(out)

@@ -64,17 +64,15 @@ def learnt_responses(model: Any) -> list[Response]:
     where = str(model) if isinstance(model, str | Path) else "MODEL"
     if isinstance(model, str | Path):
         model = Reranker.load(model) if ModelDirectory.open(model).kind == KIND else camber.load(model)
+    found: list[Response]
     if isinstance(model, Reranker):
-        bend: Any = getattr(model, "bend", None)
-        weights = dict(zip(model.fitted.names, model.fitted.weights.tolist(), strict=True))
-        remedy = f"camber rerank fit --learner mnr --model {where} …"
+        bend, remedy = model.bend, f"camber rerank fit --learner mnr --model {where} …"
+        found = model.responses()
     else:
-        bend = getattr(model.decoder, "bend", None)
-        weights = model.weights.values
-        remedy = f"camber tune {where} --bend mnr …"
+        bend, remedy = model.decoder.bend, f"camber tune {where} --bend mnr …"
+        found = [] if bend is None else bend.responses(model.weights.values)
     if bend is None:
         raise CamberError(f"{where}: a linear model, which has no curves to draw; let its features bend: {remedy}")
-    found: list[Response] = bend.responses(weights)
     return found
 
 

@@ -31,7 +31,7 @@ Array = npt.NDArray[np.float64]
 #: Points between the own order (0) and the tuned weights (1) that a cautious fit tries
 STEPS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
 _FOLDS = 3
-_FEW = 10  # sentences: too few to be split
+FEW = 10  # sentences: fewer are not split
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,12 @@ class Linear:
         seed: int,
         threads: int,
         cautious: bool = True,
+        step: float | None = None,
     ) -> Linear:
-        """Tune weights, starting from the list's own order, which is the feature number `own`."""
+        """Tune weights, starting from the list's own order, which is the feature number `own`.
+
+        `step`: go so far towards them, where that is known already.
+        """
         scales = data.scales()
         metric = data.metric
         rows = metric.on_scale_of_100(data.statistics) if isinstance(metric, Outside) else data.statistics
@@ -67,12 +71,17 @@ class Linear:
                 return _unit(make_tuner(tuner, **settings).fit(part, start, seed, threads).weights)
             except UnmovedError:
                 return start
+            except TuneError:
+                if part is alike:
+                    raise
+                return start  # these sentences alone teach nothing
 
-        weights, step = tuned(alike), 1.0
+        weights = tuned(alike)
         if np.array_equal(weights, start):
             step = 0.0
-        elif cautious and len(data) >= _FEW:
-            step = _careful_step(alike, start, tuned)
+        elif step is None:
+            careful = cautious and len(data) >= FEW
+            step = careful_step(alike, lambda part: (start, tuned(part))) if careful else 1.0
         return cls(data.names, ((1.0 - step) * start + step * weights) / scales, scales, step)
 
     def scores(self, features: Array) -> Array:
@@ -106,16 +115,16 @@ def _unit(weights: Array) -> Array:
     return weights / np.sqrt((weights**2).sum())
 
 
-def _careful_step(data: TuningData, start: Array, tuned: Callable[[TuningData], Array]) -> float:
-    """Return the step whose weights score best on sentences that were held out; of equals the shortest."""
+def careful_step(data: TuningData, fitted: Callable[[TuningData], tuple[Array, Array]]) -> float:
+    """Return the step whose weights score best on sentences that were held out; of equals the shortest.
+
+    `fitted` gives the weights to come from and those to go to, of sentences that it may look at.
+    """
     fold_of = np.arange(len(data)) % _FOLDS
     sums = np.zeros((len(STEPS), data.statistics.shape[1]))
     for fold in range(_FOLDS):
         held = of_sentences(data, np.flatnonzero(fold_of == fold))
-        try:
-            weights = tuned(of_sentences(data, np.flatnonzero(fold_of != fold)))
-        except TuneError:  # these sentences alone teach nothing
-            weights = start
+        start, weights = fitted(of_sentences(data, np.flatnonzero(fold_of != fold)))
         for row, step in enumerate(STEPS):
             sums[row] += held.sums_of(held.one_best((1.0 - step) * start + step * weights))
     return STEPS[int(np.argmax(data.quality(sums)))]
@@ -126,4 +135,7 @@ def of_sentences(data: TuningData, chosen: npt.NDArray[np.int64]) -> TuningData:
     starts, counts = data.sentence_offsets[:-1][chosen], np.diff(data.sentence_offsets)[chosen]
     offsets = np.concatenate([[0], np.cumsum(counts)])
     rows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
-    return TuningData(data.names, data.features[rows], offsets, data.statistics[rows], data.metric, data.fixed)
+    bins = None if data.counts is None else data.counts.take(rows)
+    return TuningData(
+        data.names, data.features[rows], offsets, data.statistics[rows], data.metric, data.fixed, counts=bins
+    )

@@ -20,6 +20,7 @@ from camber.metrics.outside import digits_of
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.nbest import NBest
 from camber.progress import log
+from camber.rerank.binned import Binned
 from camber.rerank.linear import of_sentences
 from camber.rerank.reranker import Reranker, as_references
 from camber.tune import TuningData
@@ -54,6 +55,7 @@ class Report:
     oracle_at: dict[int, float]
     step: float  # how far from the own order (0) to the tuned weights (1)
     held_out: HeldOut | None = None
+    bent: float | None = None  # how far from the linear model (0) to the bent one (1); None: a linear learner
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -68,7 +70,12 @@ class Report:
         rows += [(f"oracle of the first {k}", score) for k, score in self.oracle_at.items()]
         found = [f"{self.sentences:,} sentences, {self.hypotheses:,} hypotheses", f"{'':32}{self.metric:>9}"]
         found += [f"{name:32}{score:9.{self._digits}f}" for name, score in rows]
-        return [*found, f"{self.metric}|{self.signature}", "", self.summary()]
+        found += [f"{self.metric}|{self.signature}", ""]
+        if self.bent is not None:
+            found.append(
+                f"bent responses: {self.bent:.0%} of the way from the linear model (0 %: it was kept as it is)"
+            )
+        return [*found, self.summary()]
 
     def summary(self) -> str:
         """Say in a sentence or two, honestly, what was gained."""
@@ -147,6 +154,7 @@ def evaluate(
         oracle_scores(metric, data.statistics, data.sentence_offsets, ks, data.missing),
         reranker.fitted.step,
         held,
+        reranker.fitted.bent if isinstance(reranker.fitted, Binned) else None,
     )
 
 

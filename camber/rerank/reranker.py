@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.bend.discrete import DiscreteBend
+from camber.bend.response import Response
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.lm.ngrams import NgramModel
 from camber.metrics.metric import Metric, References, make_metric
@@ -22,9 +24,10 @@ from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
 from camber.progress import log
+from camber.rerank.binned import Binned, check_tuner
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
 from camber.rerank.linear import Linear
-from camber.rerank.settings import LEARNERS, FeatureSettings
+from camber.rerank.settings import LEARNERS, FeatureSettings, ResponseSettings
 from camber.tune import TuningData
 from camber.tune.tuners import TUNERS
 
@@ -39,6 +42,10 @@ class Reranker:
     an n-gram model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the
     own order as sentences held out inside the list confirm (:mod:`camber.rerank.linear`).
 
+    The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
+    (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
+    `gamma` says (mnr). Without a `tuner`, it is mert for the linear one and pro for the others.
+
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
     >>> reranker.rerank(nbest).best_texts()
@@ -48,9 +55,12 @@ class Reranker:
     def __init__(
         self,
         learner: str = "linear",
-        tuner: str = "mert",
+        tuner: str | None = None,
         metric: str = "bleu",
         *,
+        bits: int = ResponseSettings.bits,
+        beta: float = ResponseSettings.beta,
+        gamma: float = ResponseSettings.gamma,
         tokenize: str = "13a",
         lowercase: bool = False,
         lm: NgramModel | str | Path | None = None,
@@ -63,14 +73,16 @@ class Reranker:
         seed: int = 1,
         threads: int = 0,
     ) -> None:
-        self.learner, self.tuner, self.metric = learner, tuner, metric
+        self.learner, self.metric = learner, metric
+        self.tuner = tuner or ("mert" if learner == "linear" else "pro")
+        self.bits, self.beta, self.gamma = bits, beta, gamma
         self.tokenize, self.lowercase = tokenize, lowercase
         self.lm, self.lm_language, self.lm_lowercase = lm, lm_language, lm_lowercase
         self.length, self.consensus = length, consensus
         self.cautious = cautious
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.threads = seed, threads
-        self._fitted: Linear | None = None
+        self._fitted: Linear | Binned | None = None
         self._own: frozenset[str] = frozenset()  # names of the list's own features that may be absent (sparse)
         self._facts: dict[str, int] = {}
 
@@ -80,16 +92,30 @@ class Reranker:
         """The features that are made from texts."""
         return FeatureSettings(self.length, self.consensus, self.lm_language, self.lm_lowercase)
 
+    @property
+    def response_settings(self) -> ResponseSettings:
+        """The bins that learners other than the linear one make."""
+        return ResponseSettings(self.bits, self.beta, self.gamma)
+
     def make_metric(self) -> Metric:
         """Make the metric that is fitted to."""
         return make_metric(self.metric, self.tokenize, self.lowercase)
 
     @property
-    def fitted(self) -> Linear:
-        """What was learnt: names, weights, scales."""
+    def fitted(self) -> Linear | Binned:
+        """What was learnt: names of features, weights, how far it went."""
         if self._fitted is None:
             raise CamberError("this re-ranker is not fitted yet; call fit, or load a model")
         return self._fitted
+
+    @property
+    def bend(self) -> DiscreteBend | None:
+        """The bins of features; None for a linear re-ranker."""
+        return self.fitted.bend if isinstance(self.fitted, Binned) else None
+
+    def responses(self) -> list[Response]:
+        """Return the learnt response of every bent feature; none for a linear re-ranker."""
+        return self.fitted.responses() if isinstance(self.fitted, Binned) else []
 
     def _language_model(self) -> NgramModel | None:
         if isinstance(self.lm, str | Path):
@@ -117,6 +143,8 @@ class Reranker:
             raise SettingsError(f"unknown learner {self.learner!r}; known: {', '.join(LEARNERS)}")
         if self.tuner not in TUNERS:
             raise SettingsError(f"unknown tuner {self.tuner!r}; known: {', '.join(TUNERS)}")
+        if self.learner != "linear":
+            check_tuner(self.tuner)
         metric = self.make_metric()
         references = _references(refs, metric)
         return TuningData.of(self.with_features(nbest, sources), metric, references)
@@ -124,7 +152,11 @@ class Reranker:
     def fit_data(self, data: TuningData, sparse: frozenset[str] = frozenset()) -> Reranker:
         """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
         own = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
-        self._fitted = Linear.fit(data, own, self.tuner, self.tuner_settings, self.seed, self.threads, self.cautious)
+        how = (self.tuner, self.tuner_settings, self.seed, self.threads, self.cautious)
+        if self.learner == "linear":
+            self._fitted = Linear.fit(data, own, *how)
+        else:
+            self._fitted = Binned.fit(data, own, self.learner, self.response_settings, *how)
         self._own = sparse
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
         return self
@@ -200,6 +232,10 @@ class Reranker:
                 "step": fitted.step,
                 "sparse": sorted(self._own),
             }
+            if isinstance(fitted, Binned):
+                draft.settings["bend"] = self.response_settings.to_dict()
+                draft.settings[KIND] |= {"origin": fitted.origin, "bent": fitted.bent}
+                draft.sizes["bins"] = fitted.bend.width
             draft.settings["features"] = self.feature_settings.to_dict()
             draft.settings["tuner"] = dict(self.tuner_settings)
             draft.sizes |= self._facts | {"language_models": int(lm is not None)}
@@ -212,12 +248,15 @@ class Reranker:
             raise ModelError(f"{path}: a {model.kind} model, which cannot re-rank lists; fit one: camber rerank fit")
         chosen = dict(model.settings[KIND])
         step, sparse = float(chosen.pop("step")), frozenset(chosen.pop("sparse"))
+        origin, bent = (float(chosen.pop(name, 1.0)) for name in ("origin", "bent"))
         if chosen["learner"] not in LEARNERS:
             raise ModelError(f"{path}: learner {chosen['learner']!r}, which this version does not know")
         lm = NgramModel.load(model.path / "lm", "lm") if model.sizes.get("language_models") else None
         features = FeatureSettings.from_dict(model.settings["features"]).to_dict()
-        found = cls(**chosen, **features, lm=lm, tuner_settings=model.settings.get("tuner", {}))
-        found._fitted, found._own = Linear.load(model, step), sparse
+        responses = ResponseSettings.from_dict(model.settings.get("bend", {})).to_dict()
+        found = cls(**chosen, **features, **responses, lm=lm, tuner_settings=model.settings.get("tuner", {}))
+        found._own = sparse
+        found._fitted = Linear.load(model, step) if found.learner == "linear" else Binned.load(model, origin, bent)
         found._facts = {name: model.sizes[name] for name in ("sentences", "hypotheses", "features")}
         return found
 

@@ -1,4 +1,4 @@
-"""What a re-ranker may add to the features of a list."""
+"""What a re-ranker may add to the features of a list, and how it may bend them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from dataclasses import dataclass
 
 from camber.settings import Settings, setting
 
-#: How a list's features become scores
-LEARNERS = ("linear",)
+#: How a list's features become scores, for help texts
+LEARNERS = {
+    "linear": "one weight for each feature",
+    "bins": "a response of any shape to each feature: a weight for every bin of its values",
+    "overlap": "bins that reach over their neighbours",
+    "lnr": "bins, each pulled to the middle between its neighbours",
+    "mnr": "bins, pulled towards any monotone curve",
+}
 
 
 @dataclass(frozen=True)
@@ -18,3 +24,12 @@ class FeatureSettings(Settings):
     consensus: bool = setting(False, "add the agreement with the other hypotheses of the list")
     lm_language: str = setting("", "language whose rules tokenise the text for the language model (none: at spaces)")
     lm_lowercase: bool = setting(False, "lower-case the text for the language model")
+
+
+@dataclass(frozen=True)
+class ResponseSettings(Settings):
+    """How finely features are cut into bins, and how strongly the bins are tied."""
+
+    bits: int = setting(4, "learners with bins: at most 2^bits bins for a feature", low=1, high=20)
+    beta: float = setting(1000.0, "learners lnr, mnr: how strongly neighbouring bins are tied", low=0.0)
+    gamma: float = setting(2.0, "learner mnr: how sharply monotone steps are told from others", low=0.1)

@@ -109,12 +109,21 @@ class Outcome:
 class DevSet:
     """The dev set as a model sees it: tokens, and references as ids of one vocabulary."""
 
-    def __init__(self, translator: Translator, source: Sequence[str], references: Sequence[Sequence[str]], metric: str):
+    def __init__(
+        self,
+        translator: Translator,
+        source: Sequence[str],
+        references: Sequence[Sequence[str]],
+        metric: str,
+        name: str = "dev",
+    ):
         if not source or not references:
-            raise TuneError("the dev set is empty; give at least one sentence with a reference")
+            raise TuneError(f"the {name} set is empty; give at least one sentence with a reference")
         for lines in references:
             if len(lines) != len(source):
-                raise CamberError(f"{len(source):,} dev sentences but {len(lines):,} reference lines; expected as many")
+                raise CamberError(
+                    f"{len(source):,} {name} sentences but {len(lines):,} reference lines; expected as many"
+                )
         text = translator.text
         self.source = [translator.source_tokens(line) for line in source]
         targets = [[text.target_tokens(line) for line in lines] for lines in references]
@@ -151,6 +160,19 @@ def tune(
     settings = settings or TuneSettings()
     dev = DevSet(translator, source, references, settings.metric)
     decoder = bent_decoder(translator.decoder.remembering(), dev.source, settings.bend, settings.bits)
+    return tune_decoder(translator, decoder, dev, settings, seed, threads, tuner)
+
+
+def tune_decoder(
+    translator: Translator,
+    decoder: Decoder,
+    dev: DevSet,
+    settings: TuneSettings,
+    seed: int = 1,
+    threads: int = 0,
+    tuner: Tuner | None = None,
+) -> Outcome:
+    """Tune the weights of a translator's decoder that is bent already, and remembers grammars perhaps."""
     replicas = []
     for number in range(settings.replicas):
         if settings.replicas > 1:
@@ -203,8 +225,10 @@ def _replica(
     bins = 0 if decoder.bend is None else decoder.bend.width
     penalty = neighbours(decoder.bend, int(free.sum()) - bins, settings.beta, settings.gamma)
     extra = {} if penalty is None else {"regulariser": penalty}
-    if penalty is not None and "regulariser" not in inspect.signature(tuner.fit).parameters:
-        raise TuneError(f"{settings.tuner} cannot tie neighbouring bins; use pro, expected-bleu or likelihood")
+    if bins and "regulariser" not in inspect.signature(tuner.fit).parameters:
+        raise TuneError(
+            f"{settings.tuner} cannot tune the {bins:,} weights of a bent model; use pro, expected-bleu or likelihood"
+        )
     weights, rounds = np.where(free, start, decoder.weights), []
     data: TuningData | None = None
     for number in range(1, settings.iterations + 1):

@@ -1,0 +1,191 @@
+"""Learners with bins: a learnt response to every feature instead of one weight.
+
+The linear learner comes first. Then each feature with more than two values gets bins (of the hypotheses of the list it
+is fitted to), whose weights are tuned together with the linear ones: the response to a feature is a straight line plus
+what its bins add. So fine differences inside a bin still count, and bins that are all 0 are the linear model.
+
+A cautious fit asks once more how far to go: from the linear model towards the bent one, as far as sentences confirm
+that neither of the two had seen. Both are scaled so that their scores vary alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.bend.bins import Bins
+from camber.bend.discrete import DiscreteBend
+from camber.bend.response import Response
+from camber.decode.weighing import Weighing
+from camber.errors import SettingsError, TuneError, UnmovedError
+from camber.metrics.outside import Outside
+from camber.model.bend import BINS, write_bend
+from camber.model.directory import Draft, ModelDirectory
+from camber.model.weights import Weights
+from camber.progress import log
+from camber.rerank.linear import FEW, Linear, careful_step
+from camber.rerank.settings import ResponseSettings
+from camber.tune import TuningData, make_tuner
+from camber.tune.bending import neighbours
+from camber.tune.regularise import Regulariser
+
+Array = npt.NDArray[np.float64]
+
+#: tuners that can fit thousands of weights and tie neighbours
+FITTING = ("pro", "expected-bleu", "likelihood")
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """Weights of features and of their bins."""
+
+    bend: DiscreteBend
+    weights: Array  # [bend.names]
+    origin: float = 1.0  # the step of the linear model that it started from
+    bent: float = 1.0  # how far from that model (0) to the tuned bins (1)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features of a list."""
+        return self.bend.inputs
+
+    @property
+    def step(self) -> float:
+        """How far from the list's own order (0) to the tuned weights (1)."""
+        return 1.0 - (1.0 - self.origin) * (1.0 - self.bent)
+
+    @classmethod
+    def fit(
+        cls,
+        data: TuningData,
+        own: int,
+        learner: str,
+        responses: ResponseSettings,
+        tuner: str,
+        settings: Mapping[str, Any],
+        seed: int,
+        threads: int,
+        cautious: bool = True,
+    ) -> Binned:
+        """Tune a linear model from the list's own order (the feature number `own`), then let it bend."""
+        check_tuner(tuner)
+        linear = Linear.fit(data, own, tuner, settings, seed, threads, cautious)
+        bend = make_bend(data, learner, responses.bits)
+        if not bend.width:
+            log.warning("no feature has more than two values: there is nothing to bend, and the model is linear")
+            return cls(bend, linear.weights, linear.step, 0.0)
+        rows = data.statistics
+        if isinstance(data.metric, Outside):
+            rows = data.metric.on_scale_of_100(rows)
+        wide = bent_data(replace(data, statistics=rows), bend, linear.scales)
+        penalty = neighbours(bend, len(bend.linear), responses.beta, responses.gamma)
+
+        def fitted(part: TuningData) -> tuple[Array, Array]:
+            line = linear.weights if part is wide else straight(part)
+            start = np.concatenate([line * linear.scales, np.zeros(bend.width)])
+            start /= part.spread(part.scores(start)) or 1.0
+            return start, _tuned(part, start, penalty, tuner, settings, seed, threads, part is wide)
+
+        def straight(part: TuningData) -> Array:
+            """Return the weights of a linear model of some sentences, which goes as far as that of all of them."""
+            alone = replace(
+                part, names=data.names, features=part.features * linear.scales, counts=None, fixed=data.fixed
+            )
+            try:
+                return Linear.fit(alone, own, tuner, settings, seed, threads, step=linear.step).weights
+            except TuneError:  # these sentences alone teach nothing
+                return np.eye(len(data.names))[own]
+
+        start, weights = fitted(wide)
+        step = 1.0
+        if np.array_equal(start, weights):
+            step = 0.0
+        elif cautious and len(data) >= FEW:
+            step = careful_step(wide, fitted)
+        if step == 0.0:
+            log.info("bend: held-out sentences did not confirm it, and the model is linear")
+        weights = (1.0 - step) * start + step * weights
+        weights[: len(bend.linear)] /= linear.scales
+        return cls(bend, weights, linear.step, step)
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """What looks the values up."""
+        return Weighing(self.bend.inputs, dict(zip(self.bend.names, self.weights.tolist(), strict=True)), self.bend)
+
+    def scores(self, features: Array) -> Array:
+        """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]."""
+        return self.weighing.of_rules(features, self.weighing.linear, self.bend.columns)
+
+    def responses(self) -> list[Response]:
+        """Return the whole response of every bent feature: its line, at the middle of every bin, and the bin."""
+        found = []
+        for item in self.bend.responses(dict(zip(self.bend.names, self.weights.tolist(), strict=True))):
+            slope = float(self.weighing.linear[self.bend.inputs.index(item.feature)])
+            found.append(replace(item, values=item.values + slope * 0.5 * (item.lows + item.highs)))
+        return found
+
+    def save(self, draft: Draft) -> None:
+        """Write ``weights.tsv`` and ``bins.tsv``."""
+        Weights.from_vector(self.bend.names, self.weights).write(draft.path("weights.tsv"))
+        write_bend(self.bend, draft)
+
+    @classmethod
+    def load(cls, model: ModelDirectory, origin: float, bent: float) -> Binned:
+        """Open what :meth:`save` wrote."""
+        bend = DiscreteBend.read(model.file(BINS))
+        weights = Weights.read(model.file("weights.tsv"), bend.names)
+        return cls(bend, weights.vector(bend.names), origin, bent)
+
+
+def check_tuner(tuner: str) -> None:
+    """Refuse tuners that cannot fit bins."""
+    if tuner not in FITTING:
+        raise SettingsError(f"{tuner} cannot fit the weights of bins; use {', '.join(FITTING)}, or --learner linear")
+
+
+def make_bend(data: TuningData, learner: str, bits: int) -> DiscreteBend:
+    """Make bins for every feature with more than two values, each hypothesis counting once; all stay linear, too."""
+    bins = {}
+    for name, column in zip(data.names, data.features.T, strict=True):
+        values, often = np.unique(column, return_counts=True)
+        if len(values) > 2:
+            bins[name] = Bins.make(values, bits, often)
+    return DiscreteBend(data.names, bins, learner, tuple(bins))
+
+
+def bent_data(data: TuningData, bend: DiscreteBend, scales: Array) -> TuningData:
+    """Return the features divided by `scales`, and the bins that every hypothesis hits."""
+    rows = data.hypotheses
+    counts = bend.counts(data.features, np.ones(rows, bool), np.arange(rows + 1))
+    fixed = np.zeros(len(bend.names), bool)
+    return replace(data, names=bend.names, features=data.features / scales, counts=counts, fixed=fixed)
+
+
+def _tuned(
+    part: TuningData,
+    start: Array,
+    penalty: Regulariser | None,
+    tuner: str,
+    settings: Mapping[str, Any],
+    seed: int,
+    threads: int,
+    whole: bool,
+) -> Array:
+    """Return tuned weights whose scores vary as much as 1; the start where there is nothing to learn."""
+    extra = {} if penalty is None else {"regulariser": penalty}
+    try:
+        fit: Any = make_tuner(tuner, **settings).fit
+        weights: Array = fit(part, start, seed, threads, **extra).weights
+    except UnmovedError:
+        return start
+    except TuneError:
+        if whole:
+            raise
+        return start  # these sentences alone teach nothing
+    return weights / (part.spread(part.scores(weights)) or 1.0)

@@ -1,0 +1,209 @@
+"""Choose hyper-parameters on a third set: tune every combination on dev, keep the one that translates that set best.
+
+grid = {"bits": [4, 8], "beta": [10, 1000]}
+outcome = tune_grid(translator, dev, [dev_references], hyper, [hyper_references], grid, TuneSettings(bend="mnr"))
+print("\\n".join(outcome.lines()))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import product
+
+import numpy as np
+
+from camber.decode.derivation import Decoder
+from camber.errors import SettingsError, TuneError
+from camber.model.translator import Translator
+from camber.model.weights import Weights
+from camber.progress import log
+from camber.tune.bending import bent_decoder
+from camber.tune.data import Tuner
+from camber.tune.loop import DevSet, Outcome, TuneSettings, tune_decoder
+from camber.tune.tuners import make_tuner
+
+#: what may be searched → what it is
+KEYS = {
+    "bits": "at most 2^bits bins for a feature",
+    "beta": "how strongly neighbouring bins are tied",
+    "gamma": "how sharply monotone steps are told from others",
+    "l2": "the strength of the tuner's L2 penalty",
+}
+#: bends to which a key applies; bits: only where bins are made
+_BENDS = {"bits": ("bins", "overlap", "lnr", "mnr"), "beta": ("lnr", "mnr"), "gamma": ("mnr",)}
+
+Grid = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One combination: its values, and how well it did."""
+
+    values: Mapping[str, float]
+    features: int  # that have a weight
+    dev: float  # mean over the replicas
+    hyper: float  # of the tuned model; NaN where tuning failed
+    failure: str = ""  # why
+
+
+@dataclass(frozen=True)
+class GridOutcome(Outcome):
+    """The best tuning of a grid, its settings, and all trials."""
+
+    settings: TuneSettings
+    trials: tuple[Trial, ...]
+
+    @property
+    def best(self) -> Trial:
+        """The trial that was kept: the best on the hyper set, the first among equals."""
+        return max(self.trials, key=lambda trial: -np.inf if trial.failure else trial.hyper)
+
+    def lines(self) -> list[str]:
+        """Lay the trials out as a table; the one that was kept has a star."""
+        rows = [["", *(self.trials[0].values), "features", "dev", "hyper"]]
+        for trial in self.trials:
+            scores = [f"{trial.dev:.2f}", f"{trial.hyper:.2f}"] if not trial.failure else ["-", "failed"]
+            mark = "*" if trial is self.best else ""
+            rows.append([mark, *(f"{value:g}" for value in trial.values.values()), f"{trial.features:,}", *scores])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+    def to_rows(self) -> list[str]:
+        """Return the lines of `grid.tsv`: the values, how many features, and both scores, exactly."""
+        found = ["\t".join([*self.trials[0].values, "features", "dev", "hyper", "kept"])]
+        for trial in self.trials:
+            numbers = (*trial.values.values(), trial.features, trial.dev, trial.hyper)
+            found.append("\t".join([*map(repr, numbers), "yes" if trial is self.best else "no"]))
+        return found
+
+
+def parse_grid(text: str) -> dict[str, list[float]]:
+    """Read a grid from a line such as ``bits=4,8 beta=10,1000``.
+
+    >>> parse_grid("bits=4,8 beta=0.5")
+    {'bits': [4, 8], 'beta': [0.5]}
+    """
+    found: dict[str, list[float]] = {}
+    for item in text.split():
+        key, equals, values = item.partition("=")
+        if not equals or not values:
+            raise SettingsError(f"grid: {item!r}; expected key=value,value,… such as bits=4,8,12")
+        if key in found:
+            raise SettingsError(f"grid: {key} is named twice; give all its values at once: {key}=…,…")
+        found[key] = [_number(key, value) for value in values.split(",")]
+    return found
+
+
+def _number(key: str, text: str) -> float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise SettingsError(f"grid: {key} is {text!r}; expected a number")
+
+
+def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[dict[str, float], TuneSettings, Tuner]]:
+    """Return every combination that makes a difference, with its settings and tuner; all values are checked.
+
+    `kind` is the bend of the model that is tuned; what does not apply to it is left out.
+    """
+    if unknown := [key for key in grid if key not in KEYS]:
+        raise SettingsError(f"grid: no hyper-parameter {', '.join(unknown)}; there are {', '.join(KEYS)}")
+    if empty := [key for key, values in grid.items() if not len(values)]:
+        raise SettingsError(f"grid: no values for {', '.join(empty)}; give at least one")
+    for key, values in grid.items():
+        for value in values:
+            _checked({key: value}, settings)
+    useless = [
+        key
+        for key in grid
+        if key in _BENDS and (kind not in _BENDS[key] or (key == "bits" and settings.bend == "keep"))
+    ]
+    if useless and len(useless) == len(grid):
+        raise SettingsError(
+            f"grid: {', '.join(useless)} makes no difference to bend {settings.bend}; name another with --bend"
+        )
+    if useless:
+        log.warning("grid: %s makes no difference to bend %s and is left out", ", ".join(useless), settings.bend)
+    axes = {key: list(dict.fromkeys(values)) for key, values in grid.items() if key not in useless}
+    if not axes:
+        raise SettingsError("the grid is empty; name values to try, such as bits=4,8,12")
+    return [
+        (values, *_checked(values, settings))
+        for values in (dict(zip(axes, chosen, strict=True)) for chosen in product(*axes.values()))
+    ]
+
+
+def _checked(values: Mapping[str, float], settings: TuneSettings) -> tuple[TuneSettings, Tuner]:
+    """Return settings and a tuner with these values; values out of range are errors."""
+    own = {key: value for key, value in values.items() if key != "l2"}
+    tuner = make_tuner(settings.tuner)
+    if "l2" in values:
+        if "l2" not in {item.name for item in fields(tuner)}:  # type: ignore[arg-type]
+            raise SettingsError(f"grid: {settings.tuner} has no L2 penalty to search; leave l2 out, or use --tuner pro")
+        tuner = make_tuner(settings.tuner, l2=values["l2"])
+    return replace(settings, **own), tuner  # type: ignore[arg-type]
+
+
+def tune_grid(
+    translator: Translator,
+    source: Sequence[str],
+    references: Sequence[Sequence[str]],
+    hyper_source: Sequence[str],
+    hyper_references: Sequence[Sequence[str]],
+    grid: Grid,
+    settings: TuneSettings | None = None,
+    seed: int = 1,
+    threads: int = 0,
+) -> GridOutcome:
+    """Tune every combination of a grid on dev, and return the one whose model translates the hyper set best.
+
+    The grammars of all sentences are extracted once, and the bins made once for each number of bits. A combination
+    whose tuning fails is recorded as such; if all fail, the first error is raised.
+    """
+    settings = settings or TuneSettings()
+    bend = translator.decoder.bend
+    kind = settings.bend if settings.bend != "keep" else "none" if bend is None else bend.kind
+    todo = combinations(grid, settings, kind)
+    dev = DevSet(translator, source, references, settings.metric)
+    hyper = DevSet(translator, hyper_source, hyper_references, settings.metric, "hyper")
+    remembering = translator.decoder.remembering()
+    decoders: dict[int, Decoder] = {}  # by bits
+    best: Outcome | None = None
+    chosen = settings
+    failed: TuneError | None = None
+    trials: list[Trial] = []
+    for number, (values, own, tuner) in enumerate(todo, 1):
+        name = ", ".join(f"{key} {value:g}" for key, value in values.items())
+        log.info("grid %d of %d: %s", number, len(todo), name)
+        if own.bits not in decoders:
+            decoders[own.bits] = bent_decoder(remembering, dev.source, own.bend, own.bits)
+        decoder = decoders[own.bits]
+        features = len(decoder.names)
+        try:
+            outcome = tune_decoder(translator, decoder, dev, own, seed, threads, tuner)
+        except TuneError as error:
+            log.warning("grid %d of %d: %s", number, len(todo), error)
+            trials.append(Trial(values, features, float("nan"), float("nan"), str(error)))
+            failed = failed or error
+            continue
+        score = _score(decoder, outcome.weights, hyper, threads)
+        log.info("grid %d of %d: %s %.2f on the hyper set", number, len(todo), hyper.metric.name.upper(), score)
+        before = max((trial.hyper for trial in trials if not trial.failure), default=-np.inf)
+        trials.append(Trial(values, features, float(outcome.scores.mean()), score))
+        if best is None or score > before:
+            best, chosen = outcome, own
+    if best is None:
+        raise failed or TuneError("the grid is empty")
+    found = GridOutcome(best.weights, best.replicas, best.translator, chosen, tuple(trials))
+    kept = ",".join(f"{key}={value:g}" for key, value in found.best.values.items())
+    weights = replace(best.weights, signature=f"{best.weights.signature}|grid:{kept}|hyper:{found.best.hyper:.2f}")
+    return replace(found, weights=weights, translator=best.translator.reweighted(weights))
+
+
+def _score(decoder: Decoder, weights: Weights, hyper: DevSet, threads: int) -> float:
+    """Return the metric of the best translations of a set."""
+    found = decoder.reweighted(weights.values).decode_columns(hyper.source, hyper.vocabulary, 1, threads)
+    return float(hyper.metric.score(hyper.statistics(found).sum(0)))
