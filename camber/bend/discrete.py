@@ -36,6 +36,9 @@ KINDS = {
     "mnr": "bins, pulled towards any monotone curve",
 }
 
+#: what the penalty for words is called, here and in cdec; it is there as it was, beside its bins
+WORD_PENALTIES = ("word_penalty", "WordPenalty")
+
 HEADER = "# camber bins 1 "
 
 
@@ -200,7 +203,7 @@ def bend_features(
     values: Mapping[str, tuple[F8, I8]],
     kind: str,
     bits: int,
-    copied: Sequence[str] = ("word_penalty",),
+    copied: Sequence[str] = WORD_PENALTIES,
 ) -> DiscreteBend:
     """Make a bend with bins of uniform population: feature → (values that were seen, how often each)."""
     bins: dict[str, Bins] = {}

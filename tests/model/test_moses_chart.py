@@ -16,7 +16,11 @@ from camber.lm.arpa import write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
 from camber.model.moses_ini import convert_moses
+from camber.model.weights import Weights
+from camber.pipeline.tune import tune_model, with_weights
 from camber.rules.moses_rules import write_glue
+from camber.tune.bending import bent_decoder
+from camber.tune.loop import TuneSettings
 
 INI = """
 [input-factors]
@@ -141,3 +145,24 @@ def test_what_is_passed_over_is_said(moses: Path, tmp_path: Path, caplog: pytest
     assert "[unknown-lhs] labels is passed over" in caplog.text
     assert "no glue grammar" in caplog.text
     assert camber.load(tmp_path / "m").translate(["ich kuchen"]) == ["i cake"]
+
+
+def test_a_converted_model_can_be_bent_and_opened_again(moses: Path, tmp_path: Path) -> None:
+    convert_moses(moses, tmp_path / "m")
+    model = camber.load(tmp_path / "m")
+    lines = ["ich habe kuchen gegessen", "kuchen", "habe gegessen xyz"]
+    target = ["i have eaten pie", "pie", "have eaten xyz"]  # what the model does not choose by itself
+    bent = bent_decoder(model.decoder, [line.split() for line in lines], "bins", 8)
+    with_weights(tmp_path / "m", tmp_path / "bent", model.shaped(bent, Weights(bent.weighing.by_name())), None)
+    again = camber.load(tmp_path / "bent", verify=True)
+    assert again.decoder.bend is not None
+    assert again.decoder.names == bent.names
+    assert again.translate(lines) == model.translate(lines)
+
+    write_lines(tmp_path / "dev.de", lines * 5)
+    write_lines(tmp_path / "dev.en", target * 5)
+    settings = TuneSettings(tuner="pro", bend="mnr", bits=2, iterations=3)
+    tune_model(tmp_path / "m", tmp_path / "dev.de", tmp_path / "dev.en", out=tmp_path / "tuned", settings=settings)
+    tuned = camber.load(tmp_path / "tuned", verify=True)
+    assert tuned.decoder.bend is not None
+    assert tuned.translate(["kuchen"]) == ["pie"]

@@ -10,12 +10,16 @@ import pytest
 from hypothesis import given, settings
 from naive.toy_grammars import grammars
 
+import camber
 from camber.corpus import Vocabulary
 from camber.errors import CamberError, InputError
 from camber.model.cdec_ini import convert_cdec
 from camber.model.translator import load
+from camber.model.weights import Weights
+from camber.pipeline.tune import with_weights
 from camber.rules.cdec import CdecIni, read_cdec_grammar, read_cdec_grammars, read_cdec_weights, write_cdec_grammar
 from camber.rules.grammar_set import GrammarSet
+from camber.tune.bending import bent_decoder
 
 HAUS = """\
 [X] ||| haus ||| house ||| p=0.5 q=1 ||| 0-0
@@ -135,6 +139,19 @@ def test_a_converted_model_translates_its_sentences_in_any_order(tmp_path):
     assert sums["WordPenalty"] == pytest.approx(-2 / np.log(10))
     assert sums["LanguageModel"] == pytest.approx(-1.5)
     assert sums["p"] == 0.75
+
+
+def test_a_bent_model_opens_again_and_keeps_a_penalty_for_words_as_it_was(tmp_path):
+    convert_cdec(model_files(tmp_path, "feature_function=KLanguageModel lm.arpa\n"), tmp_path / "model")
+    model = camber.load(tmp_path / "model")
+    lines = ["hund", "das haus", "katze"]
+    bent = bent_decoder(model.decoder, [line.split() for line in lines], "lnr", 4)
+    assert {"WordPenalty", "WordPenalty@0", "p@0"} <= {*bent.names}
+    assert not any(name.startswith("LanguageModel@") for name in bent.names)
+    with_weights(tmp_path / "model", tmp_path / "bent", model.shaped(bent, Weights(bent.weighing.by_name())), None)
+    again = camber.load(tmp_path / "bent", verify=True)
+    assert again.decoder.names == bent.names
+    assert again.translate(lines) == model.translate(lines)
 
 
 @pytest.mark.parametrize(
