@@ -21,6 +21,12 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
 
     found = ModelDirectory.open(model, verify)
     weights = Weights.read(found.file("weights.tsv"))
+    bend = None
+    if "bins.tsv" in found:  # imports what compiles kernels, so only where it is needed
+        from camber.model.bend import read_bend
+
+        bend = read_bend(found)
+    bent = {} if bend is None else {name: len(bins) for name, bins in bend.bins.items()}
     size = sum(int(facts["bytes"]) for facts in found.files.values())
     facts = {
         "kind": found.kind,
@@ -29,6 +35,7 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         "bytes": size,
         "sizes": found.sizes,
         "settings": found.settings,
+        "bend": None if bend is None else {"kind": bend.kind, "bins": bent},
         "weights": weights.values,
     }
     if as_json:
@@ -36,7 +43,12 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         return
     click.echo(f"{model}: a {found.kind} model of {size / 1e6:,.1f} MB, made by Camber {found.version}")
     click.echo(f"signature  {found.signature}")
-    for title, table in (("sizes", found.sizes), *found.settings.items(), ("weights", weights.values)):
+    own = {} if bend is None else {name for name in bend.names if name not in bend.inputs}
+    linear = {name: value for name, value in weights.values.items() if name not in own}
+    tables = [("sizes", found.sizes), *found.settings.items(), ("weights", linear)]
+    if bend is not None:  # thousands of weights are for pictures, not for reading
+        tables.append((f"bend: {bend.kind}; bins of each feature, which `camber curves` draws", bent))
+    for title, table in tables:
         click.echo(f"\n{title}")
         for name, value in table.items():
             shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value

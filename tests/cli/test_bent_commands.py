@@ -1,0 +1,77 @@
+"""Bent features, as a user of the command meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from camber.cli import cli
+from camber.corpus.reading import read_lines
+from camber.nbest.nbest import NBest
+
+QUICK = ("--iterations", 2, "--nbest", 10, "--tuner", "pro", "--bits", 3)
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+def test_a_model_is_bent_described_drawn_used_and_straightened(
+    hotel_model: Path, hotel_files: Path, tmp_path: Path
+) -> None:
+    bent, straight, out = tmp_path / "bent", tmp_path / "straight", tmp_path / "out"
+    dev = ("--dev-source", hotel_files / "dev.es", "--dev-target", hotel_files / "dev.en")
+    done = run("tune", hotel_model, *dev, "--out", bent, "--bend", "mnr", "--beta", 1000, *QUICK)
+    assert done.exit_code == 0, done.output
+    assert not (hotel_model / "bins.tsv").exists()
+
+    shown = run("info", bent, "--verify").output
+    assert "bend: mnr" in shown
+    assert "@" not in shown.split("weights")[-1]  # the weights of bins are left to the picture
+    facts = json.loads(run("info", bent, "--json").output)
+    assert facts["bend"]["kind"] == "mnr"
+    assert 1 <= facts["bend"]["bins"]["p_t_given_s"] <= 8
+    assert "p_t_given_s@0" in facts["weights"]
+    assert json.loads(run("info", hotel_model, "--json").output)["bend"] is None
+
+    drawn = run("curves", bent, "--out", tmp_path / "curves.html")
+    assert drawn.exit_code == 0, drawn.output
+    assert "p_t_given_s" in (tmp_path / "curves.html").read_text()
+
+    nbest = tmp_path / "list"
+    done = run(
+        "translate", bent, "--input", hotel_files / "test.es", "--output", out, "--nbest", 5, "--nbest-file", nbest
+    )
+    assert done.exit_code == 0, done.output
+    assert len(read_lines(out)) == 40
+    assert "p_t_given_s" in NBest.read(nbest).names  # raw values, before the bend
+    assert not any("@" in name for name in NBest.read(nbest).names)
+
+    done = run("tune", bent, *dev, "--out", straight, "--bend", "none", *QUICK)
+    assert done.exit_code == 0, done.output
+    assert not (straight / "bins.tsv").exists()
+
+
+def test_training_can_bend_at_once(hotel_files: Path, tmp_path: Path) -> None:
+    done = run(
+        "train", "--source", hotel_files / "dev.es", "--target", hotel_files / "dev.en", "--model", tmp_path / "m",
+        "--dev-source", hotel_files / "test.es", "--dev-target", hotel_files / "test.en", "--method", "hiero",
+        "--bend", "lnr", "--align-model", "quick", *QUICK,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "m" / "bins.tsv").is_file()
+    done = run("translate", tmp_path / "m", "--input", hotel_files / "test.es", "--output", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_tuner_that_cannot_tune_bins_says_which_can(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
+    for tuner in ("mert", "mira"):
+        done = run(
+            "tune", hotel_model, "--dev-source", hotel_files / "dev.es", "--dev-target", hotel_files / "dev.en",
+            "--out", tmp_path / "m", "--tuner", tuner, "--bend", "bins",
+        )  # fmt: skip
+        assert done.exit_code == 1
+        assert "use pro, expected-bleu or likelihood" in str(done.exception) + done.output
+    assert not (tmp_path / "m").exists()
