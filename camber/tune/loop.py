@@ -49,10 +49,16 @@ class TuneSettings(Settings):
     iterations: int = setting(10, "largest number of times that the dev set is decoded", low=1)
     patience: int = setting(3, "stop when so many rounds brought nothing better (0: never)", low=0)
     nbest: int = setting(100, "candidates per sentence", low=2)
-    bend: str = setting("keep", "shape of the response to rule features (keep: as it is in the model)", choices=BENDS)
-    bits: int = setting(8, "bend: at most 2^bits bins for a feature", low=1, high=20)
-    beta: float = setting(1.0, "bend lnr, mnr: how strongly neighbouring bins are tied", low=0)
-    gamma: float = setting(2.0, "bend mnr: how sharply monotone steps are told from others", low=0.1)
+    bend: str = setting(
+        "keep",
+        "response to the features of rules; none: a weight for each logarithm; raw: the same without logarithms; bins: a "
+        "weight for every bin of values; overlap: bins that reach over their neighbours; lnr, mnr: bins tied to their "
+        "neighbours, linearly or by any monotone curve; keep: as it is in the model",
+        choices=BENDS,
+    )
+    bits: int = setting(8, "at most 2^bits bins for a feature (with --bend)", low=1, high=20)
+    beta: float = setting(1.0, "how strongly neighbouring bins are tied (lnr, mnr)", low=0)
+    gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1)
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(
         0.0, "how far to go from the old to the fitted weights (0: what suits the tuner)", low=0, high=1
