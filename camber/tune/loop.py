@@ -51,9 +51,9 @@ class TuneSettings(Settings):
     nbest: int = setting(100, "candidates per sentence", low=2)
     bend: str = setting(
         "keep",
-        "response to the features of rules; none: a weight for each logarithm; raw: the same without logarithms; bins: a "
-        "weight for every bin of values; overlap: bins that reach over their neighbours; lnr, mnr: bins tied to their "
-        "neighbours, linearly or by any monotone curve; keep: as it is in the model",
+        "response to the features of rules; none: a weight for each logarithm; raw: the same without logarithms; bins: "
+        "a weight for every bin of values; overlap: bins that reach over their neighbours; lnr, mnr: bins tied to "
+        "their neighbours, linearly or by any monotone curve; keep: as it is in the model",
         choices=BENDS,
     )
     bits: int = setting(8, "at most 2^bits bins for a feature (with --bend)", low=1, high=20)
