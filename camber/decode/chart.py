@@ -522,7 +522,7 @@ class ChartDecoder:
     ) -> tuple[int, Rules, I8]:
         """Search, with larger work arrays if the kernel asks for them; return the top vertex, the rules, the ends."""
         settings = self.settings
-        rules = lay_out(grammar, words, len(self.models))
+        rules = lay_out(grammar, words, len(self.models), settings.copy_known)
         distinct_words = Vocabulary(list(dict.fromkeys(words)))
         places = distinct_words.encode(words)
         own = np.zeros((len(self.models), len(words)), np.int64)

@@ -38,11 +38,11 @@ class Rules(NamedTuple):
     node_of: Array  # int64[rules + length]: where its source side ends
     node_first: Array  # int64[nodes + 1]
     order: Array  # int64[rules + length]: by node, then by falling estimate
-    count: Array  # int64[1]: nodes of the trie
+    count: Array  # int64[2]: nodes of the trie; 1 where words with a rule of their own may be copied, too
     unknown: Array  # int64[length]: 1 for a word that is in no rule
 
 
-def lay_out(grammar: Grammar, sentence: Sequence[str], models: int) -> Rules:
+def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, copy_known: bool) -> Rules:
     """Make the arrays for a grammar and a sentence."""
     length = len(sentence)
     # one word has one number, however it came into a text: so texts can be told apart by numbers
@@ -75,7 +75,7 @@ def lay_out(grammar: Grammar, sentence: Sequence[str], models: int) -> Rules:
         np.empty(rules, np.int64),
         np.zeros(len(grammar.source) + length + 3, np.int64),
         np.empty(rules, np.int64),
-        np.zeros(1, np.int64),
+        np.array([0, copy_known], np.int64),
         (~np.isin(grammar.source_words.encode(sentence), grammar.source[grammar.source >= 0])).astype(np.int64),
     )
 

@@ -178,7 +178,7 @@ def _bundles(begin, end, length, weights, rules, forest, room):
         code = _add_bundle(GRAMMAR, rule, count, one, ones, two, twos, weights, rules, forest, room)
         if code < 0:
             return code
-    if end == begin + 1:  # the word itself
+    if end == begin + 1 and (rules.count[1] or counts[BUNDLES] == 0):  # the word itself
         none = np.int64(-1)
         rule = rules.node_first[rules.count[0] + begin]
         code = _add_bundle(

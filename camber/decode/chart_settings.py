@@ -17,4 +17,5 @@ class ChartSettings(Settings):
         12.0, "single best: drop what is worse than the best of its span by so many nats of LM (0: nothing)", low=0
     )
     span_limit: int = setting(10, "longest span of source words that a rule covers (0: any)", low=0)
+    copy_known: bool = setting(False, "let words be copied that have a rule of their own, too")
     window: int = setting(150, "longer sentences are decoded in windows of this many words", low=10)

@@ -62,6 +62,7 @@ def convert_cdec(
     settings = ChartSettings(
         pop_limit=_whole(cdec, "cubepruning_pop_limit", _POP_LIMIT),
         span_limit=_whole(cdec, "scfg_max_span_limit", _SPAN_LIMIT),
+        copy_known=True,
     )
     with write_model(model, KIND) as draft:
         for folder in ("grammars", "text", *(f"lm{number}" for number in range(1, len(models) + 1))):

@@ -37,10 +37,10 @@ HERE = Path(__file__).resolve().parent
 METRIC = BLEU(tokenize="none")
 REPLICAS = 3
 #: rounds of decoding and fitting; the paper has 30
-ITERATIONS = 8
-GRID_ITERATIONS = 5
+ITERATIONS = 6
+GRID_ITERATIONS = 4
 BITS = (4, 8, 12)
-BETAS = (100.0, 3000.0, 100_000.0)
+BETAS = (3000.0, 100_000.0, 3_000_000.0)
 #: bits with which beta is chosen first; bits are then chosen with that beta
 FIRST_BITS = 8
 

@@ -74,7 +74,7 @@ def chart_toy(rng, language_models=1, kind="bins", window=150, features=NATIVE):
         OneGrammar(grammar_of(rules)),
         [ngram_model_of(found) for found in ngrams],
         weights,
-        ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=0, window=window),
+        ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=0, window=window, copy_known=True),
         features,
         bend,
     )
@@ -205,7 +205,7 @@ def test_bins_of_one_value_each_make_the_same_list(seed, chart):
     if chart:
         decoder = ChartDecoder(
             OneGrammar(grammar_of(random_rules(rng, 8))), [ngram_model_of(random_ngrams(rng, 3))],
-            random_weights(rng, NATIVE.names(NAMES, 1)), ChartSettings(pop_limit=EVERYTHING, beam=0.0),
+            random_weights(rng, NATIVE.names(NAMES, 1)), ChartSettings(pop_limit=EVERYTHING, beam=0.0, copy_known=True),
         )  # fmt: skip
     else:
         model = random_model(rng)

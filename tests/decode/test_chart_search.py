@@ -30,6 +30,7 @@ cases = st.fixed_dictionaries(
         "limit": st.sampled_from((0, 0, 2, 3)),
         "language_models": st.integers(0, 2),
         "order": st.integers(1, 4),
+        "copy_known": st.booleans(),
     }
 )
 
@@ -45,9 +46,11 @@ def make(case, pop_limit=EVERYTHING, window=150):
         OneGrammar(grammar_of(rules)),
         [ngram_model_of(found) for found in ngrams],
         weights,
-        ChartSettings(pop_limit=pop_limit, beam=0.0, span_limit=case["limit"], window=window),
+        ChartSettings(
+            pop_limit=pop_limit, beam=0.0, span_limit=case["limit"], window=window, copy_known=case["copy_known"]
+        ),
     )
-    expected = naive.search(rules, sentence, NAMES, ngrams, weights, case["limit"])
+    expected = naive.search(rules, sentence, NAMES, ngrams, weights, case["limit"], copy_known=case["copy_known"])
     return decoder, expected, sentence
 
 
@@ -124,7 +127,7 @@ def test_states_that_stop_early_keep_scores_true(seed, order):
     rules = random_rules(rng, 8)
     weights = random_weights(rng, NATIVE.names(NAMES, 1))
     decoder = ChartDecoder(
-        OneGrammar(grammar_of(rules)), [model], weights, ChartSettings(pop_limit=EVERYTHING, beam=0.0)
+        OneGrammar(grammar_of(rules)), [model], weights, ChartSettings(pop_limit=EVERYTHING, beam=0.0, copy_known=True)
     )
     assert decoder._language.reach.max() < 127
     sentence = [str(word) for word in rng.choice(SOURCE, 4)]
@@ -164,7 +167,7 @@ def toy(length=30, window=150, seed=3, pop_limit=30, order=3):
         OneGrammar(grammar_of(rules)),
         [ngram_model_of(random_ngrams(rng, order))],
         weights,
-        ChartSettings(pop_limit=pop_limit, span_limit=6, window=window),
+        ChartSettings(pop_limit=pop_limit, span_limit=6, window=window, copy_known=True),
     )
     return decoder, [str(word) for word in rng.choice((*SOURCE, "strange"), length)]
 

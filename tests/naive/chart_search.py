@@ -29,29 +29,30 @@ def spans_of(source, sentence, begin, end):
             yield ((begin, cut), *others)
 
 
-def trees(rules, sentence, begin, end, limit):
+def trees(rules, sentence, begin, end, limit, copy_known=True):
     """Return every derivation of X over a span."""
     if limit and end - begin > limit:
         return []
     found = []
-    if end == begin + 1:
+    own = any(list(rule[0]) == [sentence[begin]] for rule in rules)
+    if end == begin + 1 and (copy_known or not own):
         found.append((PASSED, begin, end, []))
     for rule in rules:
         for spans in spans_of(rule[0], sentence, begin, end):
-            below = [trees(rules, sentence, a, b, limit) for a, b in spans]
+            below = [trees(rules, sentence, a, b, limit, copy_known) for a, b in spans]
             found += [(rule, begin, end, list(children)) for children in itertools.product(*below)]
     return found
 
 
-def derivations(rules, sentence, limit, begin=0):
+def derivations(rules, sentence, limit, copy_known=True, begin=0):
     """Yield every sequence of pieces that covers the sentence."""
     if begin == len(sentence):
         yield []
         return
     for end in range(begin + 1, len(sentence) + 1):
-        pieces = trees(rules, sentence, begin, end, limit)
+        pieces = trees(rules, sentence, begin, end, limit, copy_known)
         if pieces:
-            for rest in derivations(rules, sentence, limit, end):
+            for rest in derivations(rules, sentence, limit, copy_known, end):
                 for piece in pieces:
                     yield [piece, *rest]
 
@@ -99,10 +100,10 @@ def features(rules, derivation, sentence, names, language_models):
     return words, values
 
 
-def search(rules, sentence, names, language_models, weights, limit, bend=None):
+def search(rules, sentence, names, language_models, weights, limit, bend=None, copy_known=True):
     """Return all (score, words, features), best first; a feature that is only bent has no weight."""
     found = []
-    for derivation in derivations(rules, sentence, limit):
+    for derivation in derivations(rules, sentence, limit, copy_known):
         words, values = features(rules, derivation, sentence, names, language_models)
         score = sum(weights.get(name, 0.0) * value for name, value in values.items())
         if bend is not None:
