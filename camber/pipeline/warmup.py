@@ -58,8 +58,8 @@ def warm_up() -> None:
 def _use_everything() -> None:
     source, target = generate(train=60, dev=1, test=1).train
     bitext = Bitext.encode([line.split() for line in source], [line.split() for line in target])
-    for model in ("quick", "best"):
-        alignment, aligner = learn_alignment(bitext, AlignSettings(model=model), threads=1)
+    for effort in ("quick", "best"):
+        alignment, aligner = learn_alignment(bitext, AlignSettings(model=effort), threads=1)
     align_new(aligner, bitext, threads=1)
     store = extract(bitext, alignment, RuleSettings(significance="alpha-epsilon"), threads=1)
     trie = estimate(bitext.target, LmSettings(order=3))
@@ -87,6 +87,9 @@ def _use_everything() -> None:
     for nbest in (1, 3):
         list(hiero.translations(source[:2], nbest=nbest, threads=1))
     tune(hiero, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), threads=1)
+    for model, tuner in ((translator, "pro"), (hiero, "expected-bleu")):
+        bent = TuneSettings(tuner=tuner, iterations=2, nbest=10, bend="mnr", bits=2)
+        tune(model, source[:20], [target[:20]], bent, threads=1)
     metric = BLEU(tokenize="none")
     rows = metric.statistics(translator.translate(source, threads=1), [target])
     paired_bootstrap(metric, rows, rows, samples=10)

@@ -36,6 +36,10 @@ run("score", "--ref", files / "test.en", folder / "out", files / "test.es", "--t
 run("tune", folder / "m", "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
 run("train", "--method", "hiero", "--source", files / "dev.es", "--target", files / "dev.en", "--model", folder / "h",
     "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
+for model, tuner in (("m", "pro"), ("m", "likelihood"), ("h", "expected-bleu")):
+    run("tune", folder / model, "--dev-source", files / "test.es", "--dev-target", files / "test.en",
+        "--iterations", 2, "--bend", "lnr", "--tuner", tuner, "--bits", 3)
+    run("translate", folder / model, "--input", files / "test.es", "--output", folder / "out")
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
