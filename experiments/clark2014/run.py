@@ -39,6 +39,8 @@ REPLICAS = 3
 #: rounds of decoding and fitting; the paper has 30
 ITERATIONS = 6
 GRID_ITERATIONS = 4
+#: half of the decoders' defaults
+POP_LIMITS = {"hiero": 100, "phrase": 200}
 BITS = (4, 8, 12)
 BETAS = (3000.0, 100_000.0, 3_000_000.0)
 #: bits with which beta is chosen first; bits are then chosen with that beta
@@ -171,7 +173,7 @@ def train(system: str, pair: str, text: Path, work: Path) -> None:
 def opened(system: str, pair: str, features: str, work: Path) -> Translator:
     """Open a system; the rules of a sentence are extracted once in a process."""
     model = camber.load(work / f"model.{system}.{pair}.{features}")
-    return model.shaped(model.decoder.remembering(), model.weights)
+    return model.shaped(model.decoder.remembering(), model.weights).searching({"pop_limit": POP_LIMITS[system]})
 
 
 def run(job: Job, text: Path, work: Path) -> None:
