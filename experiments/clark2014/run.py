@@ -37,8 +37,8 @@ HERE = Path(__file__).resolve().parent
 METRIC = BLEU(tokenize="none")
 REPLICAS = 3
 #: rounds of decoding and fitting; the paper has 30
-ITERATIONS = 6
-GRID_ITERATIONS = 4
+ITERATIONS = 8
+GRID_ITERATIONS = 6
 #: half of the decoders' defaults
 POP_LIMITS = {"hiero": 100, "phrase": 200}
 BITS = (4, 8, 12)
