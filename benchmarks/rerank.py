@@ -1,6 +1,6 @@
 """Measure what re-ranking gains on lists of three engines, by cross-validation on sentences it had not seen.
 
-    python benchmarks/rerank.py [--data ../shared] [--folds 5] [--tuners mert,pro,…]
+    python benchmarks/rerank.py [--data ../shared] [--folds 5] [--tuners mert,pro,…] [--learners linear,mnr,…]
 
 The peers in the same run: the engine's own order (1-best), the list sorted by the language model alone or by consensus
 alone (minimum Bayes risk), and the oracle. The neural list has hardly any features of its own: it gets a 4-gram model
@@ -21,10 +21,11 @@ from camber.lm.ngrams import NgramModel
 from camber.metrics import BLEU
 from camber.metrics.significance import paired_randomisation
 from camber.nbest import NBest
+from camber.rerank.binned import FITTING
 from camber.rerank.features import text_features
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
-from camber.rerank.settings import FeatureSettings
+from camber.rerank.settings import LEARNERS, FeatureSettings
 from camber.text.tokenise import Tokenizer
 from camber.tune.tuners import TUNERS
 
@@ -34,6 +35,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--tuners", default=",".join(TUNERS))
+    parser.add_argument("--learners", default="linear", help="of " + ", ".join(LEARNERS))
+    parser.add_argument("--lists", default="", help="only those whose name has this in it")
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     lists = arguments.data / "data" / "nbest"
@@ -63,6 +66,8 @@ def language_model(path: Path) -> NgramModel:
 
 
 def measure(name, nbest, paths, tokenize, arguments, sources=None, features=None) -> None:
+    if arguments.lists not in name:
+        return
     references = [read_lines(path) for path in paths]
     print(
         f"\n{name}: {len(nbest):,} sentences, {nbest.hypotheses:,} hypotheses, {len(nbest.names)} features of its own"
@@ -70,14 +75,18 @@ def measure(name, nbest, paths, tokenize, arguments, sources=None, features=None
     print(f"{'':26}{'training':>9}{'held out':>9}{'gain':>7}{'p':>9}{'changed':>9}{'CPU s':>7}")
     features = features or {}
     report = None
-    for tuner in arguments.tuners.split(","):
+    ways = [(learner, tuner) for learner in arguments.learners.split(",") for tuner in arguments.tuners.split(",")]
+    for learner, tuner in ways:
+        if learner != "linear" and tuner not in FITTING:
+            continue
         before = time.process_time()
-        reranker = Reranker(tuner=tuner, tokenize=tokenize, threads=arguments.threads, **features)
+        reranker = Reranker(learner, tuner, tokenize=tokenize, threads=arguments.threads, **features)
         report = evaluate(reranker, nbest, references, sources, arguments.folds)
         seconds = time.process_time() - before
         held = report.held_out
+        name = tuner if learner == "linear" else f"{learner}, {tuner}"
         print(
-            f"{tuner:26}{report.tuned:9.2f}{held.tuned:9.2f}{held.difference:+7.2f}{held.p:9.4f}{held.changed:9,}"
+            f"{name:26}{report.tuned:9.2f}{held.tuned:9.2f}{held.difference:+7.2f}{held.p:9.4f}{held.changed:9,}"
             f"{seconds:7.1f}",
             flush=True,
         )

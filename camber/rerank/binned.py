@@ -83,7 +83,7 @@ class Binned:
         if isinstance(data.metric, Outside):
             rows = data.metric.on_scale_of_100(rows)
         wide = bent_data(replace(data, statistics=rows), bend, linear.scales)
-        penalty = neighbours(bend, len(bend.linear), responses.beta, responses.gamma)
+        penalty = tied(bend, linear.scales, responses)
 
         def fitted(part: TuningData) -> tuple[Array, Array]:
             line = linear.weights if part is wide else straight(part)
@@ -165,6 +165,35 @@ def bent_data(data: TuningData, bend: DiscreteBend, scales: Array) -> TuningData
     counts = bend.counts(data.features, np.ones(rows, bool), np.arange(rows + 1))
     fixed = np.zeros(len(bend.names), bool)
     return replace(data, names=bend.names, features=data.features / scales, counts=counts, fixed=fixed)
+
+
+@dataclass(frozen=True, eq=False)
+class OnResponses:
+    """A penalty on what bins and lines give together, at the middle of every bin: ``bin + slope * middle``."""
+
+    penalty: Regulariser  # on the bins alone
+    slopes: npt.NDArray[np.int64]  # [bins]: the linear weight of each bin's feature
+    middles: Array  # [bins], in the units of these weights
+
+    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+        first = len(weights) - len(self.middles)
+        value, down = self.penalty.value_and_gradient(weights[first:] + weights[self.slopes] * self.middles)
+        return value, np.concatenate([np.bincount(self.slopes, down * self.middles, first), down])
+
+
+def tied(bend: DiscreteBend, scales: Array, responses: ResponseSettings) -> Regulariser | None:
+    """Return what ties neighbouring bins.
+
+    The monotone kind looks at the whole response, since a line and bins that turn back make a curve that flattens. The
+    linear kind looks at the bins alone, so that the line itself costs nothing.
+    """
+    if bend.kind != "mnr":
+        return neighbours(bend, len(bend.linear), responses.beta, responses.gamma)
+    penalty = neighbours(bend, 0, responses.beta, responses.gamma)
+    sizes = [len(bins) for bins in bend.bins.values()]
+    middles = np.concatenate([0.5 * (bins.lows + bins.highs) for bins in bend.bins.values()])
+    slopes = np.repeat(bend.columns, sizes)
+    return None if penalty is None else OnResponses(penalty, slopes, middles / scales[slopes])
 
 
 def _tuned(
