@@ -44,6 +44,8 @@ for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "r")
+run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "c",
+    "--learner", "mnr")
 """
 
 
