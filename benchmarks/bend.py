@@ -48,7 +48,7 @@ import camber
 translator = camber.load(sys.argv[1])
 with open(sys.argv[2], encoding="utf-8") as file:
     text = [line.split() for line in file]
-list(translator.decoder.decode(text, threads=1))
+list(translator.decoder.decode(text[: int(sys.argv[3])], threads=1))
 if os.path.exists("/proc/self/status"):
     with open("/proc/self/status") as file:
         print(next(int(line.split()[1]) / 1e3 for line in file if line.startswith("VmHWM")))
@@ -103,9 +103,9 @@ def same_search(linear: Any, bent: Any, text: Sequence[Sequence[str]]) -> dict[s
     }
 
 
-def memory(model: Path, text: Path) -> float:
-    """Return the peak memory in MB of a process that translates a text: the smaller one of two runs."""
-    command = [sys.executable, "-c", PROBE, str(model), str(text)]
+def memory(model: Path, text: Path, count: int) -> float:
+    """Return the peak memory in MB of a process that translates the first lines of a text: the smaller of two runs."""
+    command = [sys.executable, "-c", PROBE, str(model), str(text), str(count)]
     runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(2)]
     return min(map(float, runs))
 
@@ -131,7 +131,7 @@ def measure(method: str, data: Path, work: Path, bits: int, count: int, repeat: 
         found["search"] = compare(linear.remembering(), bent.remembering(), text, repeat)
     shaped = translator.shaped(bent, Weights(bent.weighing.by_name(), signature="near the untuned model"))
     with_weights(work / method, work / f"{method}-bent", shaped, None)
-    sizes = {name: memory(work / name, data / "test.de") for name in (method, f"{method}-bent")}
+    sizes = {name: memory(work / name, data / "test.de", count) for name in (method, f"{method}-bent")}
     found["memory"] = {"linear_mb": sizes[method], "bent_mb": sizes[f"{method}-bent"]}
     return found
 
