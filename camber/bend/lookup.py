@@ -99,24 +99,34 @@ def find_bins(heads, starts, edges, feature, values, out):
 def score_rules(features, columns, heads, starts, edges, bin_values, weights, out):
     """Fill out float64[rules]: weighted sum of the linear features, plus the value of every bent feature's bin.
 
-    features float64[rules, F] (NaN: absent, adds nothing), columns int64[bent]: the column of each bent feature,
-    bin_values float64[all bins], weights float64[F]: 0 for what is bent only.
+    features float64[rules, F] (NaN: absent, adds nothing), columns int64[bent]: the column of each bent feature (-1: it
+    has none, and adds nothing), bin_values float64[all bins], weights float64[F]: 0 for what is bent only.
     """
     rules, width = features.shape
+    linear = False
+    for column in range(width):
+        linear = linear or weights[column] != 0.0
     for rule in range(rules):
         total = 0.0
-        for column in range(width):
-            value = features[rule, column]
-            if weights[column] != 0.0 and value == value:
-                total += weights[column] * value
+        if linear:
+            for column in range(width):
+                value = features[rule, column]
+                if weights[column] != 0.0 and value == value:
+                    total += weights[column] * value
         out[rule] = total
     for feature in range(len(columns)):  # one feature after the other: its tables stay in the cache
         column = columns[feature]
+        if column < 0:
+            continue
         first = heads[feature]["values"]
+        before, worth = np.nan, 0.0
         for rule in range(rules):
-            found = find_bin(heads, starts, edges, feature, features[rule, column])
-            if found >= 0:
-                out[rule] += bin_values[first + found]
+            value = features[rule, column]
+            if value != before:  # rules come by source side, and many of its features are the same
+                found = find_bin(heads, starts, edges, feature, value)
+                worth = bin_values[first + found] if found >= 0 else 0.0
+                before = value
+            out[rule] += worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +181,8 @@ class Lookup:
         """Return what each rule's features are worth, float64[rules].
 
         features float64[rules, F], NaN where absent; columns int64[bent]: where each bent feature is; bin_values
-        float64[all bins], feature after feature; weights float64[F] of the linear features, 0 for the others.
+        float64[all bins], feature after feature; weights float64[F] of the linear features, 0 for the others. A column
+        of -1: the table does not have this feature.
         """
         table = np.ascontiguousarray(features, np.float64)
         places, worth, linear = (
@@ -180,7 +191,7 @@ class Lookup:
         )
         if table.ndim != 2 or linear.shape != (table.shape[1],):
             raise CamberError(f"{linear.size} weights for a table of features of shape {table.shape}")
-        if places.shape != self.heads.shape or (len(places) and not 0 <= places.min() <= places.max() < len(linear)):
+        if places.shape != self.heads.shape or (len(places) and not -1 <= places.min() <= places.max() < len(linear)):
             raise CamberError(f"{places.size} columns within {len(linear)} for {len(self.heads)} bent features")
         if worth.shape != (self.bins,):
             raise CamberError(f"{worth.size} values for {self.bins} bins")

@@ -155,6 +155,9 @@ class ChartDecoder:
         #: the features that depend on a rule alone: those of the grammar, and the words
         self._rule_columns = np.array([*range(own), own + WORD_PENALTY], np.int64)
         self._bent_columns = self.weighing.bent_columns(self._rule_columns)
+        # few numbers of words, many rules: what they are worth is a table
+        self._bent_columns[self._bent_columns == own] = -1
+        self._words_worth = np.zeros(0)
         # the kernels count words and natural logarithms
         self._weights = self.weighing.linear.copy()
         self._weights[own + WORD_PENALTY] *= features.unit
@@ -250,13 +253,14 @@ class ChartDecoder:
         words = np.diff(offsets_from((grammar.target >= 0).astype(np.int64))[grammar.target_offsets])
         return np.column_stack([grammar.features, -self.features.unit * words])
 
-    def _rule_scores(self, grammar: Grammar) -> F8:
-        """Return what the rules' own features are worth, float64[rules], without the linear penalty for words."""
+    def _rule_scores(self, grammar: Grammar) -> tuple[F8, F8]:
+        """Return what the rules' own features are worth, float64[rules], and what k words are where they are bent."""
         own = self._rule_columns[:-1]
-        if not len(self._bent_columns):
-            return self.weighing.of_rules(grammar.features, self._weights[own], self._bent_columns)
-        linear = np.append(self._weights[own], 0.0)
-        return self.weighing.of_rules(self._rule_features(grammar), linear, self._bent_columns)
+        words, longest = self._words_worth, int(np.diff(grammar.target_offsets).max(initial=0))
+        if len(words) <= longest:
+            values = -self.features.unit * np.arange(2 * longest + 1, dtype=np.float64)
+            self._words_worth = words = self.weighing.of_bins(self.features.word_penalty, values)
+        return self.weighing.of_rules(grammar.features, self._weights[own], self._bent_columns), words
 
     def worth(self, name: str, values: F8) -> F8:
         """Return what raw values of a feature add to this decoder's scores, float64[values]."""
@@ -531,7 +535,7 @@ class ChartDecoder:
         targets = len(grammar.target_words)
         width = max(1, len(grammar.source_words))
         prepare(
-            rules, self._rule_scores(grammar), len(words), width, targets, self._lm_words(grammar.target_words), own,
+            rules, *self._rule_scores(grammar), len(words), width, targets, self._lm_words(grammar.target_words), own,
             self._language, self._weights,
         )  # fmt: skip
         ids = grammar.source_words.encode(words)

@@ -88,12 +88,13 @@ def child(rules, node, word, width):
 
 
 @kernel
-def prepare(rules, worth, length, width, target_words, lm_words, own_words, models, weights):
+def prepare(rules, worth, words_worth, length, width, target_words, lm_words, own_words, models, weights):
     """Fill the trie, the scores and the order of the rules.
 
-    worth: float64[rules], what the grammar's features are worth (and words, where their number is bent); lm_words:
-    int64[models, target_words], own_words: int64[models, length]: the language models' numbers of the target
-    words and of the sentence's own words; weights: float64[features], of a word and of natural logarithms.
+    worth: float64[rules], what the grammar's features are worth; words_worth: float64[longest side + 1], what the
+    number of a rule's words is worth where it is bent; lm_words: int64[models, target_words], own_words:
+    int64[models, length]: the language models' numbers of the target words and of the sentence's own words; weights:
+    float64[features], of a word and of natural logarithms.
     """
     columns = rules.features.shape[1]
     number = len(rules.features)
@@ -127,16 +128,20 @@ def prepare(rules, worth, length, width, target_words, lm_words, own_words, mode
         else:
             total += weights[columns + PASS_THROUGH] + weights[columns + SOURCE_OOV] * rules.unknown[r - number]
         first, last = rules.target_offsets[r], rules.target_offsets[r + 1]
+        size = np.int64(0)
         for t in range(first, last):
             symbol = rules.target[t]
             if symbol < 0:
                 continue
+            size += 1
             total -= weights[columns + WORD_PENALTY]
             for k in range(len(models.weights)):
                 word = lm_words[k, symbol] if symbol < target_words else own_words[k, symbol - target_words]
                 rules.words[k, t] = word
                 if word == UNKNOWN:
                     total += weights[columns + LM + PER_LM * k + 1]
+        if r < number:
+            total += words_worth[size]
         rules.score[r] = total
         for k in range(len(models.weights)):
             state = models.roots[k]

@@ -65,18 +65,21 @@ class Weighing:
     def of_rules(self, features: F8, linear: F8, bent: I8) -> F8:
         """Return what the features of rules are worth, float64[rules].
 
-        features float64[rules, F], NaN where absent; linear float64[F]: their weights; bent: see :meth:`bent_columns`.
+        features float64[rules, F], NaN where absent; linear float64[F]: their weights; bent: see :meth:`bent_columns`,
+        -1 for a feature that is not among them.
         """
         return self._lookup.score(features, bent, self._values, linear)
 
     def worth(self, name: str, values: F8) -> F8:
         """Return what values of one input add to the score, float64[values]."""
-        found = self.linear[self.inputs.index(name)] * values
-        if self.bend is not None and name in self.bend.bins:
-            bent = list(self.bend.bins).index(name)
-            first = int(self.bend.chains[bent, 0])
-            found = found + self._values[first + self.bend.lookup.find(bent, values)]
-        return found
+        return self.linear[self.inputs.index(name)] * values + self.of_bins(name, values)
+
+    def of_bins(self, name: str, values: F8) -> F8:
+        """Return what the bins that values of one input fall into add to the score: 0 where it is not bent."""
+        if self.bend is None or name not in self.bend.bins:
+            return np.zeros(len(values))
+        bent = list(self.bend.bins).index(name)
+        return self._values[int(self.bend.chains[bent, 0]) + self.bend.lookup.find(bent, values)]
 
     def of_hypotheses(self, features: F8, rules: I8, part_offsets: I8, sums: F8) -> tuple[F8, Counts | None]:
         """Return the features that have weights: a matrix, and what hits bins in sparse rows.

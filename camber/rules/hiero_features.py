@@ -90,7 +90,10 @@ class RawGrammar:
     def grammar(self, names: Sequence[str] = DEFAULT_NAMES, logarithms: bool = True) -> Grammar:
         """Return the grammar with the named features: as a linear model takes them, or raw."""
         names = check_names(names)
-        values = linear_values(self.raw, names) if logarithms else self.raw[:, [RAW_NAMES.index(n) for n in names]]
+        if logarithms:
+            values = linear_values(self.raw, names)
+        else:
+            values = np.take(self.raw, [RAW_NAMES.index(name) for name in names], axis=1)  # in rows, as kernels want it
         return Grammar(
             names,
             self.source,
