@@ -38,6 +38,8 @@ Array = npt.NDArray[np.float64]
 
 #: tuners that can fit thousands of weights and tie neighbours
 FITTING = ("pro", "expected-bleu", "likelihood")
+#: curves are taken only if they beat the line on this share of resampled sets of held-out sentences
+SURE = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +108,7 @@ class Binned:
         if np.array_equal(start, weights):
             step = 0.0
         elif cautious and len(data) >= FEW:
-            step = careful_step(wide, fitted)
+            step = careful_step(wide, fitted, SURE, seed)
         if step == 0.0:
             log.info("bend: held-out sentences did not confirm it, and the model is linear")
         weights = (1.0 - step) * start + step * weights

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from camber.corpus.reading import write_lines
 from camber.errors import TuneError, UnmovedError
 from camber.metrics.outside import Outside
+from camber.metrics.significance import paired_bootstrap
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.weights import Weights
 from camber.tune import TuningData, make_tuner
@@ -115,19 +116,27 @@ def _unit(weights: Array) -> Array:
     return weights / np.sqrt((weights**2).sum())
 
 
-def careful_step(data: TuningData, fitted: Callable[[TuningData], tuple[Array, Array]]) -> float:
+def careful_step(
+    data: TuningData, fitted: Callable[[TuningData], tuple[Array, Array]], sure: float = 0.0, seed: int = 1
+) -> float:
     """Return the step whose weights score best on sentences that were held out; of equals the shortest.
 
-    `fitted` gives the weights to come from and those to go to, of sentences that it may look at.
+    `fitted` gives the weights to come from and those to go to, of sentences that it may look at. `sure`: stay, unless
+    the step is better than staying on this share of resampled sets of those sentences.
     """
     fold_of = np.arange(len(data)) % _FOLDS
-    sums = np.zeros((len(STEPS), data.statistics.shape[1]))
+    chosen = np.zeros((len(STEPS), len(data), data.statistics.shape[1]))
     for fold in range(_FOLDS):
-        held = of_sentences(data, np.flatnonzero(fold_of == fold))
+        sentences = np.flatnonzero(fold_of == fold)
+        held = of_sentences(data, sentences)
         start, weights = fitted(of_sentences(data, np.flatnonzero(fold_of != fold)))
         for row, step in enumerate(STEPS):
-            sums[row] += held.sums_of(held.one_best((1.0 - step) * start + step * weights))
-    return STEPS[int(np.argmax(data.quality(sums)))]
+            best = held.one_best((1.0 - step) * start + step * weights)
+            chosen[row, sentences[best >= 0]] = held.statistics[best[best >= 0]]
+    found = int(np.argmax(data.quality(chosen.sum(1))))
+    if found and sure and paired_bootstrap(data.metric, chosen[0], chosen[found], 500, seed).wins < sure:
+        return 0.0
+    return STEPS[found]
 
 
 def of_sentences(data: TuningData, chosen: npt.NDArray[np.int64]) -> TuningData:
