@@ -5,7 +5,11 @@ is fitted to), whose weights are tuned together with the linear ones: the respon
 what its bins add. So fine differences inside a bin still count, and bins that are all 0 are the linear model.
 
 A cautious fit asks once more how far to go: from the linear model towards the bent one, as far as sentences confirm
-that neither of the two had seen. Both are scaled so that their scores vary alike.
+that neither of the two had seen, and clearly (`SURE`). Both are scaled so that their scores vary alike.
+
+That every feature stays linear, too, was decided by cross-validation. Tied bins (4 bits, PRO, not cautious, penalty on
+the bins alone) beside lines gave 9.3, 23.1 and 43.3 BLEU on lists of Moses, Joshua and T5, in place of lines 8.0, 22.8
+and 43.1; lines alone 8.8, 23.8 and 43.6, which is why curves must be confirmed.
 """
 
 from __future__ import annotations
@@ -126,11 +130,7 @@ class Binned:
 
     def responses(self) -> list[Response]:
         """Return the whole response of every bent feature: its line, at the middle of every bin, and the bin."""
-        found = []
-        for item in self.bend.responses(dict(zip(self.bend.names, self.weights.tolist(), strict=True))):
-            slope = float(self.weighing.linear[self.bend.inputs.index(item.feature)])
-            found.append(replace(item, values=item.values + slope * 0.5 * (item.lows + item.highs)))
-        return found
+        return self.bend.responses(dict(zip(self.bend.names, self.weights.tolist(), strict=True)))
 
     def save(self, draft: Draft) -> None:
         """Write ``weights.tsv`` and ``bins.tsv``."""
