@@ -51,9 +51,6 @@ class DiscreteBend:
     kind: str = "bins"
     copied: tuple[str, ...] = ()  # bent features that are there as they were, too
 
-    #: it acts on parts, not on sums over a hypothesis
-    local = True
-
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise SettingsError(f"no bend {self.kind!r}; there are {', '.join(KINDS)}")
@@ -128,14 +125,25 @@ class DiscreteBend:
             middle = 0.5 * (worth(name, bins.lows) + worth(name, bins.highs))
             if name in self.copied:
                 middle -= linear[name] * 0.5 * (bins.lows + bins.highs)
-            found += (middle / (3.0 if self.kind == "overlap" else 1.0)).tolist()
+            if self.kind == "overlap":  # shared by all bins that a value fires
+                reach = np.full(len(bins), min(3.0, len(bins)))
+                reach[[0, -1]] = min(2.0, len(bins))
+                middle /= reach
+            found += middle.tolist()
         return np.array(found)
 
     def responses(self, weights: Mapping[str, float]) -> list[Response]:
-        """Return the learnt response of every bent feature."""
+        """Return the learnt response of every bent feature: what its bins add, and its line where it has one."""
         values = self.bin_values(np.array([weights[name] for name in self.names]))
+        slopes = {name: weights[name] if name in self.copied else 0.0 for name in self.bins}
         return [
-            Response(name, bins.lows, bins.highs, bins.populations, values[first:last])
+            Response(
+                name,
+                bins.lows,
+                bins.highs,
+                bins.populations,
+                values[first:last] + slopes[name] * 0.5 * (bins.lows + bins.highs),
+            )
             for (name, bins), (first, last) in zip(self.bins.items(), self.chains.tolist(), strict=True)
         ]
 

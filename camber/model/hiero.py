@@ -48,6 +48,8 @@ def untuned_hiero_weights(language_models: int, extraction: HieroSettings = _PLA
     for name in names:
         kind = name.removesuffix("_averaged")
         weights[name] = _UNTUNED.get(kind, 0.0) * (share if kind.startswith("lex_") else 1.0)
+        if not extraction.logarithms and kind.startswith(("p_", "lex_")):
+            weights[name] *= -1.0  # a probability counts for a rule, its cost against it
     for number in range(1, language_models + 1):
         weights["lm" if number == 1 else f"lm{number}"] = 0.12 / language_models
     return Weights(weights, signature="untuned")

@@ -74,6 +74,8 @@ def with_weights(
         settings = outcome.settings
     if settings:
         recorded["tune"] = settings.to_dict()
+    if translator.decoder.bend is None:  # what a bend changed in the settings is changed back
+        recorded |= translator.decoder.recorded
     with write_model(out, directory.kind, recorded) as draft:
         draft.take_folder(directory.path)
         translator.weights.write(draft.path("weights.tsv"))

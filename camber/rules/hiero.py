@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.lexical import NULL, LexicalTable, lexical_table
-from camber.errors import CamberError
+from camber.errors import CamberError, SettingsError
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, mix
 from camber.rules.grammar import Grammar
@@ -60,6 +60,12 @@ class HieroSettings(Settings):
     )
     logarithms: bool = setting(True, "probabilities and counts as logarithms; otherwise raw")
     rule_features: str = setting("", "features of the rules, separated by commas (empty: all)")
+
+    def __post_init__(self) -> None:
+        """Check the names of the features, too."""
+        super().__post_init__()
+        if len(set(self.features)) < len(self.features):
+            raise SettingsError(f"a rule feature is named twice in {self.rule_features!r}")
 
     @property
     def features(self) -> tuple[str, ...]:

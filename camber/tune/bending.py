@@ -49,8 +49,11 @@ def bent_decoder(decoder: D, sentences: Sequence[Sequence[str]], kind: str, bits
 
 
 def _slope(x: np.ndarray, y: np.ndarray, often: np.ndarray) -> float:
-    """Return the slope of the weighted least squares line of y over x; 0 where x does not vary."""
-    x = x - np.average(x, weights=often)
+    """Return the slope of the weighted least squares line of y over x; through the origin where x does not vary."""
+    middle = float(np.average(x, weights=often))
+    if (x == middle).all():
+        return float(np.average(y, weights=often)) / middle if middle else 0.0
+    x = x - middle
     spread = float((often * x * x).sum())
     return float((often * x * y).sum()) / spread if spread > 0 else 0.0
 

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+import scipy.linalg
 import scipy.optimize
 
-from camber.tune.data import Array
+from camber.tune.data import Array, TuningData
 
 Objective = Callable[[Array], tuple[float, Array]]
 
@@ -23,27 +25,101 @@ class Minimum:
     moved: bool  # whether the function changed: away from the start, or between the start and the origin
 
 
+#: steps of a descent with ties between weights, which needs more than one without
+TIED_STEPS = 200
+
+
+class Coordinates:
+    """Coordinates in which a descent sees every direction as alike.
+
+    `scales` are the sizes at which weights matter, float64[n]. Weights in `chains` (int64[n, 2], ranges) whose second
+    differences cost ``tie`` times their square are far stiffer in some directions than in others, and a method with a
+    short memory hardly moves along the stiff ones. So their coordinates are ``v = U w`` with the Cholesky factor U of
+
+        diag(1 / scales²) + 2 tie AᵀA,    A w = second differences / 2,
+
+    which is about the curvature of the whole objective.
+    """
+
+    def __init__(self, scales: Array, chains: npt.ArrayLike = (), tie: float = 0.0) -> None:
+        self._scales = scales
+        self._bands: list[tuple[slice, Array]] = []
+        for first, last in np.asarray(chains, np.int64).reshape(-1, 2).tolist():
+            if last - first > 2 and tie > 0.0:
+                size = last - first
+                bands = np.zeros((3, size))  # of the upper triangle: second diagonal, first, main
+                bands[2] = scales[first:last] ** -2.0
+                bands[2, 1:-1] += 2.0 * tie
+                bands[2, :-2] += 0.5 * tie
+                bands[2, 2:] += 0.5 * tie
+                bands[1, 1:-1] -= tie
+                bands[1, 2:] -= tie
+                bands[0, 2:] += 0.5 * tie
+                self._bands.append((slice(first, last), scipy.linalg.cholesky_banded(bands)))
+
+    def inside(self, point: Array) -> Array:
+        """Return the coordinates of weights."""
+        found = point / self._scales
+        for chain, factor in self._bands:
+            own = point[chain]
+            found[chain] = factor[2] * own
+            found[chain][:-1] += factor[1, 1:] * own[1:]
+            found[chain][:-2] += factor[0, 2:] * own[2:]
+        return found
+
+    def outside(self, inside: Array) -> Array:
+        """Return the weights of coordinates."""
+        found = inside * self._scales
+        for chain, factor in self._bands:
+            found[chain] = scipy.linalg.solve_banded((0, 2), factor, inside[chain])
+        return found
+
+    def gradient(self, gradient: Array) -> Array:
+        """Turn a gradient in the weights into one in the coordinates."""
+        found = gradient * self._scales
+        for chain, factor in self._bands:
+            lower = np.zeros_like(factor)  # the transposed factor, in rows by diagonal
+            lower[0] = factor[2]
+            lower[1, :-1] = factor[1, 1:]
+            lower[2, :-2] = factor[0, 2:]
+            found[chain] = scipy.linalg.solve_banded((2, 0), lower, gradient[chain])
+        return found
+
+
+def tied_coordinates(data: TuningData, regulariser: object, share: float) -> Coordinates:
+    """Return coordinates for the tuned weights of a list; a regulariser with chains is counted `share` times."""
+    chains, strength = getattr(regulariser, "chains", ()), getattr(regulariser, "strength", 0.0)
+    return Coordinates(1.0 / data.scales(), chains, share * strength)
+
+
 def lbfgs(
-    objective: Objective, start: Array, scales: Array | None = None, steps: int = 100, tolerance: float = 1e-9
+    objective: Objective,
+    start: Array,
+    scales: Array | Coordinates | None = None,
+    steps: int = 100,
+    tolerance: float = 1e-9,
 ) -> Minimum:
     """Minimise by limited-memory BFGS until the relative gain of a step is below `tolerance`.
 
-    `scales` are the sizes at which coordinates matter, so that all are alike to the method: float64[n], 1 by default.
+    `scales` are the sizes at which weights matter, float64[n] (1 by default), or coordinates that make them alike.
     """
-    units = np.ones(len(start)) if scales is None else scales
+    if not isinstance(scales, Coordinates):
+        scales = Coordinates(np.ones(len(start)) if scales is None else scales)
+    seen = scales
 
     def scaled(point: Array) -> tuple[float, Array]:
-        value, gradient = objective(point * units)
-        return value, gradient * units
+        value, gradient = objective(seen.outside(point))
+        return value, seen.gradient(gradient)
 
     found = scipy.optimize.minimize(
         scaled,
-        start / units,
+        seen.inside(start),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tolerance, "gtol": 1e-12, "maxcor": 10},
     )
-    return _minimum(objective, start, np.asarray(found.x, np.float64) * units, float(found.fun), int(found.nit))
+    point = seen.outside(np.asarray(found.x, np.float64))
+    return _minimum(objective, start, point, float(found.fun), int(found.nit))
 
 
 def rprop(

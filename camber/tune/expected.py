@@ -19,10 +19,10 @@ from camber.errors import TuneError
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
 from camber.tune.data import Array, Tuned, TuningData
-from camber.tune.descent import Objective, lbfgs, rprop
+from camber.tune.descent import TIED_STEPS, Objective, lbfgs, rprop, tied_coordinates
 from camber.tune.guards import check_list, finished
 from camber.tune.posterior import Posterior
-from camber.tune.regularise import L2, Regulariser
+from camber.tune.regularise import L2, PAIRS, Regulariser, Scaled
 
 METHODS = ("rprop", "lbfgs")
 _LEAST = 1e-12  # expected matches below this count as this: the logarithm stays finite
@@ -83,12 +83,17 @@ class ExpectedBleu(Settings):
     ) -> Tuned:
         """Return the weights; the objective is J (higher is better), prior and entropy included.
 
-        `regulariser` (on the tuned weights) is subtracted too.
+        `regulariser` (on the tuned weights) is subtracted too, divided by `PAIRS` for every sentence, so that its
+        strength means about the same as in PRO. Weights that it ties together are found by L-BFGS whatever the method:
+        RProp moves each on its own.
         """
         first = data.start(start)
         check_list(data)
         objective = self.objective(data, first, regulariser)
-        if self.method == "rprop":
+        if regulariser is not None:
+            seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
+            found = lbfgs(objective, first[data.free], seen, TIED_STEPS)
+        elif self.method == "rprop":
             found = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps)
         else:
             found = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
@@ -103,6 +108,7 @@ class ExpectedBleu(Settings):
         order = data.metric.order
         posterior = Posterior(data, start)
         prior = L2(1.0 / self.variance if self.variance > 0.0 else 0.0)
+        shared = None if regulariser is None else Scaled(regulariser, 1.0 / (PAIRS * max(1, len(data))))
 
         def value_and_gradient(weights: Array) -> tuple[float, Array]:
             posterior.update(self.scale, weights)
@@ -114,7 +120,7 @@ class ExpectedBleu(Settings):
                 value += self.entropy * uncertain
                 slopes += self.entropy * more
             gradient = posterior.through_probabilities(slopes)
-            for penalty in (prior, regulariser):
+            for penalty in (prior, shared):
                 if penalty is not None:
                     less, down = penalty.value_and_gradient(weights)
                     value -= less

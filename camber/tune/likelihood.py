@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from camber.settings import Settings, setting
 from camber.tune.data import Array, Tuned, TuningData
-from camber.tune.descent import lbfgs
+from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_list, finished
 from camber.tune.posterior import Posterior
-from camber.tune.regularise import L2, Regulariser, Sum
+from camber.tune.regularise import L2, PAIRS, Regulariser, Scaled, Sum
 
 
 def oracle_loss(
@@ -48,20 +48,21 @@ class Likelihood(Settings):
     ) -> Tuned:
         """Return the weights; the objective is the loss per sentence, penalty included (lower is better).
 
-        `regulariser` (on the tuned weights) is added to the loss and to L2.
+        `regulariser` (on the tuned weights) is added to the loss and to L2, as if a sentence were `PAIRS` pairs of PRO.
         """
         first = data.start(start)
         check_list(data)
         posterior = Posterior(data, first)
         oracle = data.oracle()
-        penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), regulariser))
+        penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), Scaled(regulariser, 1.0 / PAIRS)))
 
         def objective(weights: Array) -> tuple[float, Array]:
             loss, gradient = oracle_loss(posterior, oracle, weights)
             more, slope = penalty.value_and_gradient(weights)
             return (loss + more) / len(data), (gradient + slope) / len(data)
 
-        found = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
+        seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
+        found = lbfgs(objective, first[data.free], seen, self.steps if regulariser is None else TIED_STEPS)
         weights = first.copy()
         weights[data.free] = found.point
         return finished(data, weights, found.value, found.moved, {"steps": found.steps})

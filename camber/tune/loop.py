@@ -57,7 +57,9 @@ class TuneSettings(Settings):
         choices=BENDS,
     )
     bits: int = setting(8, "at most 2^bits bins for a feature (with --bend)", low=1, high=20)
-    beta: float = setting(1.0, "how strongly neighbouring bins are tied (lnr, mnr)", low=0)
+    beta: float = setting(
+        1000.0, "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss", low=0
+    )
     gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1)
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(
@@ -78,6 +80,7 @@ class Round:
     hypotheses: int  # in the merged list
     new: int  # of them new
     weights: Array
+    spread: float  # of the scores of a sentence's hypotheses, by these weights
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,7 @@ def tune_decoder(
         replicas.append(_replica(decoder, dev, settings, tuner, start, own_seed, threads))
     names = decoder.names
     free = np.array([name not in FIXED for name in names])
-    found = [_scaled(replica.best.weights, free, decoder.weights) for replica in replicas]
+    found = [_alike(replica.best.weights, free, replica.best.spread, replicas[0].best) for replica in replicas]
     weights = Weights.from_vector(names, np.mean(found, axis=0), signature=_signature(dev, settings, replicas))
     shaped = translator.decoder
     shaped = (
@@ -209,10 +212,9 @@ def _signature(dev: DevSet, settings: TuneSettings, replicas: Sequence[Replica])
     )
 
 
-def _scaled(weights: Array, free: npt.NDArray[np.bool_], like: Array) -> Array:
-    """Scale the tuned weights so that their absolute values sum to those of `like`: rankings stay, sizes compare."""
-    size = np.abs(weights[free]).sum()
-    return np.where(free, weights * (np.abs(like[free]).sum() / size), like) if size > 0 else weights
+def _alike(weights: Array, free: npt.NDArray[np.bool_], spread: float, like: Round) -> Array:
+    """Scale the tuned weights so that scores, which vary by `spread`, vary as in the round `like`: rankings stay."""
+    return np.where(free, weights * (like.spread / spread), like.weights) if min(spread, like.spread) > 0 else weights
 
 
 def _replica(
@@ -245,7 +247,10 @@ def _replica(
         offsets = np.concatenate([[0], np.cumsum(found.counts)])
         sums = statistics[offsets[:-1]].sum(0)
         data, new = merged(data, found, statistics, decoder.names, dev.metric)
-        shown = Round(float(dev.metric.score(sums)), float(sums[0] / max(1, sums[1])), data.hypotheses, new, weights)
+        shown = Round(
+            float(dev.metric.score(sums)), float(sums[0] / max(1, sums[1])), data.hypotheses, new, weights,
+            data.spread(data.scores(weights)),
+        )  # fmt: skip
         rounds.append(shown)
         log.info(
             "tune %d: %s %.2f, length ratio %.3f, %s hypotheses (%s new)",
@@ -261,7 +266,7 @@ def _replica(
                 raise
             break  # the weights are as good for the merged list as any the tuner tried
         if step < 1:
-            fitted = (1 - step) * weights + step * _scaled(fitted, free, weights)
+            fitted = (1 - step) * weights + step * _alike(fitted, free, data.spread(data.scores(fitted)), shown)
         if np.abs(fitted - weights)[free].max() < STILL * np.abs(weights[free]).max():
             break
         weights = fitted

@@ -22,7 +22,7 @@ from camber.kernel.table import mix
 from camber.metrics.sentence import BREVITY, lengths_in_words
 from camber.settings import Settings, setting
 from camber.tune.data import Array, Tuned, TuningData
-from camber.tune.descent import lbfgs
+from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_list, finished
 from camber.tune.regularise import L2, Regulariser, Sum
 
@@ -75,7 +75,8 @@ class Pro(Settings):
         # the loss with L2 is convex: from 0 the descent comes by every direction, while from large weights it stops at
         # the first that separates the pairs
         origin = np.zeros(len(data.free)) if regulariser is None else first[data.free]
-        found = lbfgs(objective, origin, 1.0 / data.scales(), self.steps)
+        seen = tied_coordinates(data, regulariser, 1.0 / len(pairs))
+        found = lbfgs(objective, origin, seen, self.steps if regulariser is None else TIED_STEPS)
         weights = first.copy()
         weights[data.free] = found.point
         info = {"pairs": len(pairs), "steps": found.steps}

@@ -11,6 +11,10 @@ import numpy.typing as npt
 from camber.errors import SettingsError
 from camber.tune.data import Array
 
+#: How many pairs PRO keeps of a sentence. Other tuners divide a regulariser by it (and, where their objective is not
+#: summed, by the number of sentences), so that its strength means about the same to all of them.
+PAIRS = 50
+
 
 class Regulariser(Protocol):
     """A penalty on weights float64[n]."""
@@ -158,6 +162,18 @@ def _spread(size: int, left: Array, middle: Array, right: Array) -> Array:
     gradient[:terms] += left
     gradient[2 : terms + 2] += right
     return gradient
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A penalty times a number."""
+
+    penalty: Regulariser
+    factor: float
+
+    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+        value, gradient = self.penalty.value_and_gradient(weights)
+        return self.factor * value, self.factor * gradient
 
 
 @dataclass(frozen=True)

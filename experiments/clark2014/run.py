@@ -37,12 +37,12 @@ HERE = Path(__file__).resolve().parent
 METRIC = BLEU(tokenize="none")
 REPLICAS = 3
 #: rounds of decoding and fitting; the paper has 30
-ITERATIONS = 8
-GRID_ITERATIONS = 6
+ITERATIONS = 6
+GRID_ITERATIONS = 4
 #: half of the decoders' defaults
 POP_LIMITS = {"hiero": 100, "phrase": 200}
 BITS = (4, 8, 12)
-BETAS = (3000.0, 100_000.0, 3_000_000.0)
+BETAS = (1e3, 1e5, 1e7)
 #: bits with which beta is chosen first; bits are then chosen with that beta
 FIRST_BITS = 8
 
@@ -91,7 +91,8 @@ class Job:
     @property
     def place(self) -> str:
         """The name of its file."""
-        text = json.dumps(asdict(self), sort_keys=True) + f"{ITERATIONS if self.final else GRID_ITERATIONS}"
+        rounds = ITERATIONS if self.final else GRID_ITERATIONS
+        text = json.dumps([asdict(self), rounds, POP_LIMITS[self.system], FEATURES], sort_keys=True)
         part = "test" if self.final else "hyper"
         name = self.condition.replace(" ", "-").lower()
         return f"{self.system}.{self.pair}.{name}.{part}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
@@ -111,11 +112,12 @@ def main() -> None:
     if not text.is_dir():
         raise SystemExit(f"{text}: no such folder; name the data folder with --data")
     options.work.mkdir(parents=True, exist_ok=True)
-    chosen = [(s, p) for p in options.pairs.split(",") for s in options.systems.split(",")]
+    chosen = [(s, p) for s in options.systems.split(",") for p in options.pairs.split(",")]
     found = Runs(text, options.work, options.jobs)
-    tables = [table_3(found, system, pair) for system, pair in chosen]
+    tables = [table_3(found, system, pair) for system, pair in chosen if system == "hiero"]
     bits = table_2(found) if ("hiero", "de") in chosen else ""
-    report = "\n\n".join([*tables, bits, found.cost()])
+    tables += [bits, *(table_3(found, system, pair) for system, pair in chosen if system == "phrase"), found.cost()]
+    report = "\n\n".join(tables)
     print(report)
     if options.write:
         readme = HERE / "README.md"
