@@ -26,7 +26,7 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,plots]'
 	touch $@ $(VENV)/.runtime
 
 $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python

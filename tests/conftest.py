@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-import pytest
-from hypothesis import settings
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # vectors are short: threads would only wait for each other
 
-from camber.corpus.hotel import generate
-from camber.corpus.reading import write_lines
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+from camber.corpus.hotel import generate  # noqa: E402
+from camber.corpus.reading import write_lines  # noqa: E402
 
 # the first example of a property compiles a kernel: no deadline
 settings.register_profile("camber", deadline=None)

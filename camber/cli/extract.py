@@ -42,6 +42,11 @@ def command(
     """
     from camber.rules.tables import extract_hiero, extract_tables
 
+    given = click.get_current_context().get_parameter_source
+    for name, only in (("max_phrase_length", False), ("reordering", False), ("format", True)):
+        if given(name) is click.core.ParameterSource.COMMANDLINE and (hiero is not None) is not only:
+            where = "with" if only else "without"
+            raise click.UsageError(f"--{name.replace('_', '-')} is used {where} --hiero only")
     if hiero is not None:
         extract_hiero(source, target, alignment, out, hiero, format, threads=threads)
     else:

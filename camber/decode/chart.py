@@ -194,6 +194,11 @@ class ChartDecoder:
         return self.weighing.bend
 
     @property
+    def has_raw_values(self) -> bool:
+        """Whether rules keep raw probabilities and counts, from which their logarithms are made."""
+        return isinstance(self.grammars, RawGrammarSource)
+
+    @property
     def recorded(self) -> dict[str, dict[str, Any]]:
         """The settings that a model must keep, by stage."""
         found = {"chart": self.settings.to_dict()}

@@ -98,6 +98,10 @@ class Decoder(Protocol):
         """What is done to features before they are weighed; None: logarithms of probabilities, and no more."""
 
     @property
+    def has_raw_values(self) -> bool:
+        """Whether rules keep raw probabilities and counts, from which their logarithms are made."""
+
+    @property
     def recorded(self) -> dict[str, dict[str, Any]]:
         """The settings that a model must keep, by stage."""
 
@@ -114,9 +118,17 @@ class Decoder(Protocol):
         """The target words that rules produce."""
 
     def decode(
-        self, sentences: Sequence[Sequence[str]], nbest: int = 1, distinct: bool = True, threads: int = 0
+        self,
+        sentences: Sequence[Sequence[str]],
+        nbest: int = 1,
+        distinct: bool = True,
+        threads: int = 0,
+        first: int = 0,
     ) -> Iterator[Sequence[Derivation]]:
-        """Yield the `nbest` best derivations of every tokenised sentence, best first."""
+        """Yield the `nbest` best derivations of every tokenised sentence, best first.
+
+        `first` is the number of the first sentence in the input, for grammars that come line by line.
+        """
 
     def decode_columns(
         self, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int, threads: int = 0

@@ -91,6 +91,11 @@ class PhraseDecoder:
         return self.weighing.bend
 
     @property
+    def has_raw_values(self) -> bool:
+        """Whether rules keep raw probabilities and counts, from which their logarithms are made."""
+        return True
+
+    @property
     def recorded(self) -> dict[str, dict[str, Any]]:
         """The settings that a model must keep, by stage."""
         return {"decode": self.settings.to_dict()}
@@ -145,11 +150,17 @@ class PhraseDecoder:
         return self.weighing.worth(name, values)
 
     def decode(
-        self, sentences: Sequence[Sequence[str]], nbest: int = 1, distinct: bool = True, threads: int = 0
+        self,
+        sentences: Sequence[Sequence[str]],
+        nbest: int = 1,
+        distinct: bool = True,
+        threads: int = 0,
+        first: int = 0,
     ) -> Iterator[list[Derivation]]:
         """Yield the `nbest` best derivations of every tokenised sentence, best first, in the order of the input.
 
-        With `distinct`, every text comes once. An empty sentence has one derivation without parts.
+        With `distinct`, every text comes once. An empty sentence has one derivation without parts. `first`, the number
+        of the first sentence in the input, makes no difference to a table of phrases.
         """
         if nbest < 1:
             raise CamberError(f"{nbest} hypotheses were asked for; at least 1 is needed")

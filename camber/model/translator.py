@@ -127,10 +127,11 @@ class Translator:
         self, lines: Iterable[str], nbest: int = 1, distinct: bool = True, threads: int = 0, chunk: int = CHUNK
     ) -> Iterator[list[Translation]]:
         """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time."""
-        lines = iter(lines)
+        lines, first = iter(lines), 0
         while group := list(islice(lines, chunk)):
             tokens = [self.source_tokens(line) for line in group]
-            decoded = self.decoder.decode(tokens, nbest, distinct, threads)
+            decoded = self.decoder.decode(tokens, nbest, distinct, threads, first)
+            first += len(group)
             for line, words, found in zip(group, tokens, decoded, strict=True):
                 best = [Translation(self.text.finish(item.words, line), words, item) for item in found]
                 recalled = self.memory.recall(line, words) if self.memory else None

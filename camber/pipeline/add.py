@@ -112,9 +112,12 @@ def _prepare(
         if isinstance(name, str | Path):
             raise InputError(problem, name, remedy=remedy)
         raise CamberError(f"{problem}: {remedy}")
-    (source, target), rows = [[side[i] for i in kept] for side in tokens], kept.tolist()
-    raw = [[side[i] for i in rows] for side in lines]
-    return Memory(raw[0], raw[1], [" ".join(words) for words in source]), Bitext.encode(source, target), kept
+    source, target = [[side[i] for i in kept] for side in tokens]
+    # a pair that is too long or too uneven to learn rules from is still worth repeating
+    whole = [i for i, pair in enumerate(zip(*tokens, strict=True)) if all(pair)]
+    raw = [[side[i] for i in whole] for side in lines]
+    memory = Memory(raw[0], raw[1], [" ".join(tokens[0][i]) for i in whole])
+    return memory, Bitext.encode(source, target), kept
 
 
 def _read_alignment(path: Name, pairs: int, kept: np.ndarray[Any, np.dtype[np.int64]], bitext: Bitext) -> Alignment:

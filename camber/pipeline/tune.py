@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from camber.corpus.reading import read_parallel, write_lines
@@ -39,7 +40,7 @@ def tune_model(
     0.43
     """
     source, *references = read_parallel(dev_source, *_paths(dev_target))
-    settings = settings or TuneSettings()
+    settings = _as_recorded(settings or TuneSettings(), model)
     hyper_targets = _paths(hyper_target or ())
     if len({bool(grid), hyper_source is not None, bool(hyper_targets)}) > 1:
         raise SettingsError("hyper-parameters need a grid, and a hyper set of source and target; give all three")
@@ -51,6 +52,15 @@ def tune_model(
         outcome = tune_grid(load(model), source, references, hyper, hyper_references, values, settings, seed, threads)
     with_weights(model, out or model, outcome.translator, settings, outcome)
     return outcome
+
+
+def _as_recorded(settings: TuneSettings, model: str | Path) -> TuneSettings:
+    """Let a bend that is kept also keep how it was tied, unless other numbers than the defaults are asked for."""
+    known = ModelDirectory.open(model).settings.get("tune", {})
+    plain = TuneSettings()
+    if settings.bend != "keep" or (settings.beta, settings.gamma) != (plain.beta, plain.gamma):
+        return settings
+    return replace(settings, beta=known.get("beta", plain.beta), gamma=known.get("gamma", plain.gamma))
 
 
 def _paths(files: Sequence[str | Path] | str | Path) -> list[str | Path]:

@@ -33,6 +33,8 @@ def bent_decoder(decoder: D, sentences: Sequence[Sequence[str]], kind: str, bits
         raise SettingsError(f"no bend {kind!r}; there are {', '.join(BENDS)}")
     if kind == "keep" or (kind == "none" and decoder.bend is None):
         return decoder
+    if kind == "raw" and not decoder.has_raw_values:
+        raise SettingsError("the rules of this model have no raw values, only what its tables say; choose another bend")
     values = decoder.rule_values(sentences)
     linear = dict(zip(decoder.inputs, decoder.weighing.linear.tolist(), strict=True))
     if kind in ("none", "raw"):

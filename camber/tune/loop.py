@@ -206,8 +206,9 @@ def tune_decoder(
 
 def _signature(dev: DevSet, settings: TuneSettings, replicas: Sequence[Replica]) -> str:
     score = np.mean([replica.best.score for replica in replicas])
+    shape = f"|beta:{settings.beta:g}|gamma:{settings.gamma:g}" if settings.bend in ("keep", "lnr", "mnr") else ""
     return (
-        f"tuner:{settings.tuner}|bend:{settings.bend}|nbest:{settings.nbest}|replicas:{len(replicas)}|dev:{score:.2f}|"
+        f"tuner:{settings.tuner}|bend:{settings.bend}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|dev:{score:.2f}|"
         + dev.metric.signature(int(dev.reference_offsets[1]))
     )
 

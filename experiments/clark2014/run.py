@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -32,6 +33,8 @@ from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
 from camber.report.curves import write_curves
 from camber.tune.loop import TuneSettings, tune
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for the workers: theirs are the jobs, not the vectors
 
 HERE = Path(__file__).resolve().parent
 METRIC = BLEU(tokenize="none")
