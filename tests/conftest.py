@@ -7,11 +7,11 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # vectors are short: threads would only wait for each other
 
-import pytest  # noqa: E402
-from hypothesis import settings  # noqa: E402
+import pytest
+from hypothesis import settings
 
-from camber.corpus.hotel import generate  # noqa: E402
-from camber.corpus.reading import write_lines  # noqa: E402
+from camber.corpus.hotel import generate
+from camber.corpus.reading import write_lines
 
 # the first example of a property compiles a kernel: no deadline
 settings.register_profile("camber", deadline=None)
