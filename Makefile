@@ -34,7 +34,7 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@ $(VENV)/.runtime
 
 bench: $(VENV)/.bench
-	for script in align lm extract decode nbest tune; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	for script in align lm extract decode nbest tune rerank hiero bend; do $(BIN)/python benchmarks/$$script.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) demo

@@ -16,7 +16,7 @@ from camber.tune.loop import TuneSettings
 @click.option("--dev-source", required=True, type=FILE, help="Source side of the development set.")
 @click.option("--dev-target", required=True, type=FILE, multiple=True, help="Its reference; may be repeated.")
 @click.option(
-    "--grid", metavar="KEY=V,V…", help='Hyper-parameters to try, such as "bits=4,8 beta=10,1000"; also gamma, l2.'
+    "--grid", metavar="KEY=V,V…", help='Hyper-parameters to try, such as "bits=4,8 beta=1000,100000"; also gamma, l2.'
 )
 @click.option("--hyper-source", type=FILE, help="Source side of the set that chooses among them.")
 @click.option("--hyper-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
