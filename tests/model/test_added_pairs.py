@@ -250,12 +250,15 @@ def test_the_files_of_the_old_model_are_not_written_to(model: Path) -> None:
 # --- what is refused ---------------------------------------------------------------------------------------------
 
 
-def test_pairs_are_cleaned_as_in_training(model: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_rules_come_from_pairs_that_training_would_keep_and_repeats_from_all_with_words(
+    model: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level("INFO", logger="camber"):
         translator = add(model, ["", "la llave", "uno"], ["nothing", "the key", "one " * 30])
     assert "kept 1 of 3 pairs" in caplog.text
     assert translator.directory is not None
-    assert translator.directory.sizes["added_pairs"] == 1
+    assert translator.directory.sizes["added_pairs"] == 2
+    assert translator.translate(["uno"]) == ["one " * 30]
     with pytest.raises(CamberError, match="no sentence pair is left"):
         add(model, ["", " "], ["a", "b"])
 
