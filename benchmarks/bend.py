@@ -165,8 +165,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared", help="folder with data/multi30k")
     parser.add_argument("--work", type=Path, help="where models are made, and found again")
     parser.add_argument("--bits", type=int, default=12)
-    parser.add_argument("--sentences", type=int, default=1000, help="how many sentences of the test set")
-    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--sentences", type=int, default=250, help="how many sentences of the test set")
+    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", action="store_true", help="for machines")
     arguments = parser.parse_args()
     if unknown := set(arguments.methods) - set(METHODS):
