@@ -92,7 +92,7 @@ class _Joiner:
                 out.append(before)
             out.append(_GLUED_MARKS.get(token, token))
             glue = after == ""
-            if after and after != " ":
+            if after and after != " " and following:  # a line does not end in a space, however hard
                 out.append(after)
                 glue = True
         return _clean("".join(out))

@@ -156,3 +156,8 @@ def test_memory_of_seen_pieces_is_bounded(monkeypatch):
     for number in range(100):
         assert english.tokenise(f"w{number}.") == [f"w{number}", "."]
     assert sum(map(len, english._split.seen.values())) <= 10
+
+
+@pytest.mark.parametrize("line", ["«", "a «", "» «"])
+def test_a_line_does_not_end_in_a_hard_space(line):
+    assert MOSES["fr"].detokenise(MOSES["fr"].tokenise(line)).endswith("«")
