@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -14,16 +13,22 @@ import numpy.typing as npt
 from camber.bend.counts import Counts
 from camber.bend.discrete import DiscreteBend, tally
 from camber.corpus import Sentences, Vocabulary
-from camber.decode import chart_kbest, chart_search
+from camber.decode.chart_derivation import (
+    ChartDerivation,
+    empty_derivation,
+    join_derivations,
+    read_derivations,
+)
 from camber.decode.chart_features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
 from camber.decode.chart_grammar import Rules, lay_out, prepare
-from camber.decode.chart_kbest import Found, ListRoom, k_best, read_edges, read_parts
+from camber.decode.chart_kbest import Found, k_best, read_edges, read_parts
 from camber.decode.chart_lm import chart_models
 from camber.decode.chart_search import search
 from camber.decode.chart_settings import ChartSettings
+from camber.decode.chart_workspace import Workspace
 from camber.decode.derivation import Derivation, HypothesisColumns
-from camber.decode.hypergraph import Forest, Hypergraph, Room
-from camber.decode.weighing import Weighing
+from camber.decode.hypergraph import Hypergraph
+from camber.decode.weighing import Weighed, Weighing
 from camber.decode.windows import cut_points
 from camber.engine import in_order
 from camber.errors import CamberError
@@ -41,95 +46,7 @@ BATCH = 25
 EFFORT = 2000
 
 
-@dataclass(frozen=True)
-class ChartDerivation(Derivation):
-    """One hypothesis; its parts are a tree, every part behind its tails.
-
-    `rules` are numbers of the sentence's grammar; -1: a word passed through, -2: a piece put behind the beginning of
-    the sentence (S → S X), -3: the first piece (S → X). A word's language model score belongs to the part in which its
-    whole context is known.
-    """
-
-    tails: I8  # [parts, 2] parts in place of the two non-terminals, -1: none
-    grammar: Grammar
-
-    def word_alignment(self) -> list[tuple[int, int]]:
-        """Return the (source, target) links, from the alignments inside the rules."""
-        found = []
-        spans, targets, tails = self.spans.tolist(), self.target_spans.tolist(), self.tails.tolist()
-        for part, rule in enumerate(self.rules.tolist()):
-            if rule == chart_kbest.PASSED:
-                found.append((spans[part][0], targets[part][0]))
-            elif rule >= 0:
-                g = self.grammar
-                source = g.source[g.source_offsets[rule] : g.source_offsets[rule + 1]].tolist()
-                target = g.target[g.target_offsets[rule] : g.target_offsets[rule + 1]].tolist()
-                left = _places(source, spans[part][0], [spans[tail] for tail in tails[part]])
-                right = _places(target, targets[part][0], [targets[tail] for tail in tails[part]])
-                found += [(left[s], right[t]) for s, t in g.rule_links(rule)]
-        return sorted(found)
-
-
-def _places(symbols: list[int], first: int, tails: list[list[int]]) -> list[int]:
-    """Return where each symbol of one side of a rule begins in the sentence."""
-    places = []
-    for symbol in symbols:
-        places.append(first)
-        first += 1 if symbol >= 0 else tails[-1 - symbol][1] - tails[-1 - symbol][0]
-    return places
-
-
-class Workspace:
-    """Makes the work arrays of some sentences, larger ones when a kernel asks for them."""
-
-    def __init__(self, length: int, models: int, longest: int, pop_limit: int, nbest: int, features: int) -> None:
-        self.length, self.models, self.longest, self.pops = max(1, length), models, longest, pop_limit
-        self.nbest, self.features = nbest, features
-        self.edges = 8192 + 64 * min(pop_limit, 1000) * self.length // 4
-        self.items = 4096
-        self.bundles = 2048
-        self.cells = 4096 + 3 * min(pop_limit, 10_000)
-        self.derivations = 4096 + 64 * nbest
-        self.parts = (3 * self.length + 3) * nbest
-        self.words = (4 * self.length + 16) * nbest
-        self.work = np.zeros(4, np.int64)
-        self._make()
-
-    def _make(self) -> None:
-        self.forest = Forest.make(self.edges, self.models, self.longest)
-        self.room = Room.make(
-            self.length, self.models, self.longest, self.edges, self.items, self.bundles, self.cells, self.pops
-        )
-        self._make_list()
-
-    def _make_list(self) -> None:
-        self.list_room = ListRoom.make(
-            self.derivations, self.edges, 4 * self.length + 8, self.models, self.longest
-        )  # fmt: skip
-
-    def found(self) -> Found:
-        """Make room for the derivations of one sentence."""
-        return Found.make(self.nbest, self.parts, self.words, self.features)
-
-    def grow(self, code: int) -> None:
-        """Double the size of the arrays that were too small."""
-        if code >= chart_search.CELLS_FULL:
-            self.edges *= 2 if code == chart_search.EDGES_FULL else 1
-            self.items *= 2 if code == chart_search.ITEMS_FULL else 1
-            self.bundles *= 2 if code == chart_search.BUNDLES_FULL else 1
-            self.cells *= 2 if code in (chart_search.CELLS_FULL, chart_search.BUNDLES_FULL) else 1
-            self.work += self.room.work
-            self._make()
-        elif code == chart_kbest.DERIVATIONS_FULL:
-            self.derivations *= 2
-            self._make_list()
-        elif code == chart_kbest.PARTS_FULL:
-            self.parts *= 2
-        else:
-            self.words *= 2
-
-
-class ChartDecoder:
+class ChartDecoder(Weighed):
     """Search for translations with synchronous rules under a weighted sum of features.
 
     Example::
@@ -172,26 +89,6 @@ class ChartDecoder:
         self._takes_number = "number" in inspect.signature(grammars.grammar).parameters
         #: what the last call of `decode` did: dotted rules, bundles, language model scores of cells, pops
         self.work = np.zeros(4, np.int64)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The features of a part, before any bend."""
-        return self.weighing.inputs
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features that have weights."""
-        return self.weighing.names
-
-    @property
-    def weights(self) -> F8:
-        """The weights, [names]."""
-        return self.weighing.weights
-
-    @property
-    def bend(self) -> DiscreteBend | None:
-        """What is done to features before they are weighed; None: the grammar's values, and no more."""
-        return self.weighing.bend
 
     @property
     def has_raw_values(self) -> bool:
@@ -413,7 +310,7 @@ class ChartDecoder:
         """
         grammar = self._grammar(words, number)
         if not words:
-            return [_empty(grammar, len(self.inputs))]
+            return [empty_derivation(grammar, len(self.inputs))]
         if len(words) <= self.settings.window:
             return self._run(words, grammar, distinct, self._begin, True, workspace)
         cuts = cut_points(words, self.settings.window)
@@ -423,7 +320,7 @@ class ChartDecoder:
         for a, b in pairwise(cuts):
             final = b == len(words)
             found = self._run(words[a:b], grammar, distinct, state, final, workspace)
-            joined = [_join(done, piece, a) for piece in found]
+            joined = [join_derivations(done, piece, a) for piece in found]
             if final:
                 return joined
             done = joined[0]
@@ -492,7 +389,7 @@ class ChartDecoder:
         workspace: Workspace,
     ) -> list[ChartDerivation]:
         """Decode what fits into a window."""
-        return _derivations(*self._search(words, grammar, distinct, begin, final, workspace), grammar, words)
+        return read_derivations(*self._search(words, grammar, distinct, begin, final, workspace), grammar, words)
 
     def _search(
         self,
@@ -555,43 +452,3 @@ class ChartDecoder:
             if top < 0:
                 workspace.grow(top)
         return top, rules, ends
-
-
-def _derivations(found: Found, count: int, grammar: Grammar, sentence: Sequence[str]) -> list[ChartDerivation]:
-    """Turn the kernel's columns into derivations."""
-    vocabulary, targets = grammar.target_words.words, len(grammar.target_words)
-    parts, words = found.part_first.tolist(), found.word_first.tolist()
-    return [
-        ChartDerivation(
-            [vocabulary[w] if w < targets else sentence[w - targets] for w in found.words[c:d].tolist()],
-            float(found.score[n]),
-            found.features[a:b],
-            found.rule[a:b],
-            found.span[a:b],
-            found.target_span[a:b],
-            found.tails[a:b],
-            grammar,
-        )
-        for n, (a, b), (c, d) in zip(range(count), pairwise(parts), pairwise(words), strict=False)
-    ]
-
-
-def _empty(grammar: Grammar, features: int) -> ChartDerivation:
-    none = np.zeros((0, 2), np.int64)
-    return ChartDerivation([], 0.0, np.zeros((0, features)), np.zeros(0, np.int64), none, none, none, grammar)
-
-
-def _join(left: ChartDerivation | None, right: ChartDerivation, offset: int) -> ChartDerivation:
-    """Put the derivation of a window behind what precedes it; `offset` source words came before."""
-    if left is None:
-        return right
-    return ChartDerivation(
-        left.words + right.words,
-        left.score + right.score,
-        np.concatenate([left.features, right.features]),
-        np.concatenate([left.rules, right.rules]),
-        np.concatenate([left.spans, right.spans + offset]),
-        np.concatenate([left.target_spans, right.target_spans + len(left.words)]),
-        np.concatenate([left.tails, np.where(right.tails < 0, -1, right.tails + len(left.rules))]),
-        right.grammar,
-    )

@@ -16,7 +16,7 @@ from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.features import LM, SMALLEST, feature_names
 from camber.decode.options import RULE_COLUMNS, LanguageModels, Options, build_options, rule_features
 from camber.decode.settings import DecodeSettings
-from camber.decode.weighing import Weighing
+from camber.decode.weighing import Weighed, Weighing
 from camber.decode.windows import cut_points
 from camber.engine import in_order
 from camber.errors import CamberError
@@ -37,7 +37,7 @@ BATCH = 125
 DISTINCT_FACTOR = 100
 
 
-class PhraseDecoder:
+class PhraseDecoder(Weighed):
     """Search for translations under a weighted sum of features.
 
     Example::
@@ -69,26 +69,6 @@ class PhraseDecoder:
             self.lm_words[k] = model.word_ids(self.target_vocabulary)
         #: what the last call of `decode` did: edges, language model scores of cells, pops
         self.work = np.zeros(3, np.int64)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The features of a part, before any bend."""
-        return self.weighing.inputs
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features that have weights."""
-        return self.weighing.names
-
-    @property
-    def weights(self) -> F8:
-        """The weights, [names]."""
-        return self.weighing.weights
-
-    @property
-    def bend(self) -> DiscreteBend | None:
-        """What is done to features before they are weighed; None: logarithms of probabilities, and no more."""
-        return self.weighing.bend
 
     @property
     def has_raw_values(self) -> bool:

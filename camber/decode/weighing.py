@@ -91,3 +91,29 @@ class Weighing:
             return sums, None
         counts = self.bend.counts(features, rules >= 0, part_offsets) if self.bins else None
         return sums[:, self.bend.linear], counts
+
+
+class Weighed:
+    """What every decoder says about its features and weights."""
+
+    weighing: Weighing
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The features of a part, before any bend."""
+        return self.weighing.inputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that have weights."""
+        return self.weighing.names
+
+    @property
+    def weights(self) -> F8:
+        """The weights, [names]."""
+        return self.weighing.weights
+
+    @property
+    def bend(self) -> DiscreteBend | None:
+        """What is done to features before they are weighed; None: what a linear model takes, and no more."""
+        return self.weighing.bend
