@@ -133,7 +133,7 @@ def evaluate(
     missing = missing_rows(metric, nbest, refs)
     own = nbest.best()
     one_best = _table(data, own, missing)
-    held = _held_out(reranker, data, one_best, missing, folds, trials) if folds else None
+    held = _held_out(reranker, data, nbest.sparse, one_best, missing, folds, trials) if folds else None
     reranker.fit_data(data, nbest.sparse)
     tuned = _table(data, data.best_by(reranker.fitted.scores(data.features)), missing)
     best, worst = (
@@ -161,6 +161,7 @@ def evaluate(
 def _held_out(
     reranker: Reranker,
     data: TuningData,
+    sparse: frozenset[str],
     one_best: npt.NDArray[np.float64],
     missing: dict[int, npt.NDArray[np.float64]],
     folds: int,
@@ -171,7 +172,7 @@ def _held_out(
     chosen = np.full(len(data), -1, np.int64)
     fold_of = np.arange(len(data)) % folds
     for fold in range(folds):
-        reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)))
+        reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)), sparse)
         best = data.best_by(reranker.fitted.scores(data.features))
         chosen[fold_of == fold] = best[fold_of == fold]
         log.info("held out: fold %d of %d", fold + 1, folds)

@@ -156,7 +156,7 @@ class Reranker:
         if self.learner == "linear":
             self._fitted = Linear.fit(data, own, *how)
         else:
-            self._fitted = Binned.fit(data, own, self.learner, self.response_settings, *how)
+            self._fitted = Binned.fit(data, own, self.learner, self.response_settings, *how, sparse)
         self._own = sparse
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
         return self
@@ -201,6 +201,8 @@ class Reranker:
         for place, name in enumerate(fitted.names):
             if name in columns:
                 table[:, place] = wide.features[:, columns[name]]
+        if isinstance(fitted, Binned):
+            fitted = replace(fitted, sparse=fitted.sparse | wide.sparse)
         return fitted.scores(table)
 
     def rerank(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
@@ -256,7 +258,9 @@ class Reranker:
         responses = ResponseSettings.from_dict(model.settings.get("bend", {})).to_dict()
         found = cls(**chosen, **features, **responses, lm=lm, tuner_settings=model.settings.get("tuner", {}))
         found._own = sparse
-        found._fitted = Linear.load(model, step) if found.learner == "linear" else Binned.load(model, origin, bent)
+        found._fitted = (
+            Linear.load(model, step) if found.learner == "linear" else Binned.load(model, origin, bent, sparse)
+        )
         found._facts = {name: model.sizes[name] for name in ("sentences", "hypotheses", "features")}
         return found
 

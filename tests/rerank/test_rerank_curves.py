@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -283,3 +284,53 @@ def test_the_linear_learner_goes_as_far_as_it_is_told() -> None:
     start = np.zeros(3)
     start[own] = 1.0
     np.testing.assert_allclose(half.weights * half.scales, 0.5 * start + 0.5 * full.weights * full.scales)
+
+
+def test_a_feature_that_lines_leave_out_hits_no_bin_where_it_is_absent(tmp_path: Path) -> None:
+    """A rare penalty: hypotheses without it lie at no end of its curve, though 0 is larger than all its values."""
+    nbest, references = shaped(valley, sentences=30)
+    rare = np.where(np.arange(nbest.hypotheses) % 3 == 0, -1.0 - np.arange(nbest.hypotheses) % 4, 0.0)
+    wide = nbest.with_feature("rare", rare)
+    wide = dataclasses.replace(wide, sparse=frozenset({"rare"}))
+    data = tuning_data(wide, references)
+    bend = make_bend(data, "bins", 4, wide.sparse)
+    assert bend.bins["rare"].highs.tolist() == [-4.0, -3.0, -2.0, -1.0]  # not 0
+    assert make_bend(data, "bins", 4).bins["rare"].highs[-1] == 0.0  # a dense feature has that value
+    counts = bent_data(data, bend, np.ones(len(data.names)), wide.sparse).counts
+    assert counts is not None
+    first = list(bend.bins).index("rare")
+    hits = counts.dense()[:, slice(*bend.chains[first])]
+    np.testing.assert_array_equal(hits.sum(1), rare != 0.0)
+    np.testing.assert_array_equal(hits[rare != 0.0].argmax(1), bend.bins["rare"].of(rare[rare != 0.0]))
+
+    # the fitted model keeps to it, also when it is opened again or a list lacks the feature altogether
+    reranker = Reranker("bins", tokenize="none", bits=3, cautious=False).fit(wide, references)
+    reranker.save(tmp_path / "m")
+    again = camber.Reranker.load(tmp_path / "m")
+    assert again.scores(wide).tobytes() == reranker.scores(wide).tobytes()
+    fitted = reranker.fitted
+    assert isinstance(fitted, Binned)
+    assert fitted.sparse == {"rare"}
+    without = reranker.scores(nbest)
+    kept = rare == 0.0
+    np.testing.assert_allclose(without[kept], reranker.scores(wide)[kept], atol=1e-12)
+    weights = dict(zip(fitted.bend.names, fitted.weights, strict=True))
+    row = int(np.flatnonzero(rare == -2.0)[0])
+    worth = weights[f"rare@{fitted.bend.bins['rare'].of(-2.0)}"] - 2.0 * weights["rare"]
+    assert reranker.scores(wide)[row] - without[row] == pytest.approx(worth)
+
+
+def test_a_feature_that_only_a_later_list_leaves_out_is_absent_there() -> None:
+    nbest, references = shaped(valley, sentences=30)
+    reranker = Reranker("bins", tokenize="none", bits=3, cautious=False).fit(nbest, references)
+    table = nbest.features.copy()
+    table[5, 0] = 0.0
+    later = dataclasses.replace(nbest, features=table, sparse=frozenset({"x"}))
+    dense = dataclasses.replace(later, sparse=frozenset())
+    fitted = reranker.fitted
+    assert isinstance(fitted, Binned)
+    zero = fitted.weights[list(fitted.bend.names).index(f"x@{fitted.bend.bins['x'].of(0.0)}")]
+    assert zero != 0.0
+    difference = reranker.scores(dense) - reranker.scores(later)
+    assert difference[5] == pytest.approx(zero)
+    assert np.delete(difference, 5).any() == np.False_
