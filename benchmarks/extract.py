@@ -27,11 +27,12 @@ from camber.align.lexical import lexical_table  # noqa: E402
 from camber.align.pharaoh import Alignment, read_pharaoh  # noqa: E402
 from camber.corpus import Bitext  # noqa: E402
 from camber.corpus.reading import read_parallel, words  # noqa: E402
-from camber.rules.extraction import RuleSettings, assemble, extract  # noqa: E402
+from camber.rules.extraction import assemble, extract  # noqa: E402
 from camber.rules.moses import read_moses  # noqa: E402
 from camber.rules.moses_writing import write_moses  # noqa: E402
 from camber.rules.phrases import find_phrases  # noqa: E402
 from camber.rules.scoring import gather  # noqa: E402
+from camber.rules.settings import RuleSettings  # noqa: E402
 from camber.rules.suffixes import SortedSuffixes  # noqa: E402
 
 #: CPU-seconds of Moses for Multi30k de-en, 29,000 pairs (anchors' README, "Training stages").

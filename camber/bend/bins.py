@@ -7,7 +7,10 @@ once. Then a greedy pass (Algorithm 1) fills bin after bin, and gives a value th
 that holds more than half of it.
 
 Everything is compared in whole numbers: with ``u = amount / shares``, frequencies are multiplied by `shares`. So the
-partition depends on nothing but the order of the values and their counts.
+partition depends on nothing but the order of the values and their counts: any strictly increasing transform of a
+feature leaves it as it is. A decreasing one turns the order round, and bins are filled from below; where a value
+straddles an edge, it may then go to the other side. No method is free of that: of three values seen equally often, two
+bins can only be made by putting the middle one to one side, and mirroring the values puts it to the other.
 
     bins = Bins.make(values, bits=8)    # at most 256 bins
     bins.of([0.3, np.nan])              # array([17, -1]): NaN is an absent feature and is in no bin

@@ -223,10 +223,14 @@ def bend_features(
 def tally(pieces: Sequence[tuple[F8, I8]]) -> tuple[F8, I8]:
     """Count equal values: pairs (values, how often each) → distinct values in rising order, and how often each.
 
+    NaN, an absent feature, is left out.
+
     >>> [found.tolist() for found in tally([(np.array([0.5, 0.1, 0.5]), np.array([1, 1, 2]))])]
     [[0.1, 0.5], [1, 3]]
     """
     values = np.concatenate([np.zeros(0), *(found for found, _ in pieces)])
     often = np.concatenate([np.zeros(0, np.int64), *(count for _, count in pieces)])
+    present = ~np.isnan(values)
+    values, often = values[present], often[present]
     distinct, places = np.unique(values, return_inverse=True)
     return distinct, np.bincount(places, often, len(distinct)).astype(np.int64)

@@ -8,7 +8,6 @@ import numpy as np
 
 from camber.decode import stack_search
 from camber.decode.coverage import future_costs
-from camber.decode.features import DISTORTION
 from camber.decode.kbest import ITEM, k_best, part_features
 from camber.decode.stack_search import CELL, COUNTS, EDGE, GROUP, HYPOTHESIS, Room, search
 from camber.kernel import kernel
@@ -139,13 +138,13 @@ def decode_batch(
     spans,  # int64[words, longest]
     offsets,  # int64[sentences + 1]
     options,
-    rule_scores,
-    logarithms,  # 0 or 1: whether features are the logarithms of the scores
+    rule_table,  # float32[R, own]: the rules' own features, raw
+    logarithms,  # 0 or 1: whether features are their logarithms
     rule_reordering,
     models,
     begin_states,  # int64[sentences, models]
     end_words,  # int64[sentences, models]
-    weights,  # float64[features]
+    distortion,  # its weight
     distortion_limit,
     pop_limit,
     nbest,
@@ -169,7 +168,7 @@ def decode_batch(
             continue
         future_costs(spans[a:b], options.first, options.estimate, future)
         best = search(
-            spans[a:b], future, options, models, begin_states[s], end_words[s], weights[DISTORTION], distortion_limit,
+            spans[a:b], future, options, models, begin_states[s], end_words[s], distortion, distortion_limit,
             with_reordering, pop_limit, room,
         )  # fmt: skip
         if best < 0:
@@ -179,7 +178,7 @@ def decode_batch(
             return ITEMS_FULL
         for n in range(d, d + count):
             part_features(
-                room.hyps, list_room.path, part, n, options, rule_scores, logarithms, rule_reordering, models,
+                room.hyps, list_room.path, part, n, options, rule_table, logarithms, rule_reordering, models,
                 begin_states[s], end_words[s], found,
             )  # fmt: skip
         found.count[s] = count
@@ -198,7 +197,9 @@ def summarise(found, options, unknown_ids, sums, offsets, ids):
     for d in range(len(sums)):
         for row in range(found.part_first[d], found.part_first[d + 1]):
             for f in range(sums.shape[1]):
-                sums[d, f] += found.features[row, f]
+                value = found.features[row, f]
+                if value == value:  # NaN: the rule lacks the feature
+                    sums[d, f] += value
             option = found.option[row]
             for t in range(options.word_first[option], options.word_first[option + 1]):
                 word = options.target[t]

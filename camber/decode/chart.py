@@ -225,7 +225,7 @@ class ChartDecoder(Weighed):
                     found.features[: parts[-1]],
                     found.rule[: parts[-1]],
                     parts,
-                    np.add.reduceat(found.features[: parts[-1]], parts[:-1], axis=0),
+                    np.add.reduceat(np.nan_to_num(found.features[: parts[-1]]), parts[:-1], axis=0),
                 )
                 spelled = np.concatenate([self._numbers(grammar.target_words, vocabulary), vocabulary.encode(words)])
                 texts, sizes = spelled[found.words[:last]], np.diff(found.word_first[: count + 1])
@@ -265,7 +265,7 @@ class ChartDecoder(Weighed):
             edges["vertex"].copy(),
             np.stack([edges["one"], edges["two"]], axis=1),
             part_rules,
-            features,
+            np.nan_to_num(features),  # what a rule lacks adds nothing
             int(top),
         )
 
@@ -342,8 +342,8 @@ class ChartDecoder(Weighed):
                 f"the grammar of sentence {number + 1} has the features {', '.join(grammar.names)}; expected "
                 f"{', '.join(self.grammars.names)}"
             )
-        if not np.isfinite(grammar.features).all():
-            rule = int(np.argwhere(~np.isfinite(grammar.features))[0][0])
+        if np.isinf(grammar.features).any():
+            rule = int(np.argwhere(np.isinf(grammar.features))[0][0])
             raise CamberError(
                 f"a feature of rule {rule} ({' '.join(grammar.source_side(rule))}) of sentence {number + 1} is not a "
                 "finite number"

@@ -24,10 +24,15 @@ class Derivation:
 
     words: list[str]
     score: float
-    features: F8  # [parts, features], unweighted, in context
+    features: F8  # [parts, features], unweighted, in context; NaN: the part lacks the feature
     rules: I8  # [parts]; -1: a word passed through
     spans: I8  # [parts, 2] source words begin .. end (exclusive)
     target_spans: I8  # [parts, 2]
+
+    @property
+    def sums(self) -> F8:
+        """The features of the whole hypothesis, [features]: an absent one adds nothing."""
+        return np.nansum(self.features, axis=0)
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class HypothesisColumns:
         """Make columns from derivations."""
         flat = [item for found in decoded for item in found]
         width = len(weighing.inputs)
-        sums = np.array([item.features.sum(0) for item in flat]).reshape(len(flat), width)
+        sums = np.array([item.sums for item in flat]).reshape(len(flat), width)
         features, bins = weighing.of_hypotheses(
             np.concatenate([*(item.features for item in flat), np.zeros((0, width))]),
             np.concatenate([*(item.rules for item in flat), np.zeros(0, np.int64)]),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from camber.decode.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY, log_of
+from camber.decode.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.decode.stack_search import DISCONTINUOUS, MONOTONE, SWAP
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push
@@ -144,14 +144,14 @@ def _seen(hyps, item, options, room, total):
 
 @kernel
 def part_features(
-    hyps, path, part, derivation, options, rule_scores, logarithms, rule_reordering, models, begin_states, end_words,
+    hyps, path, part, derivation, options, rule_table, logarithms, rule_reordering, models, begin_states, end_words,
     found,
 ):  # fmt: skip
     """Write the unweighted features in context of one derivation, a row for each part.
 
     path[0] is the hypothesis of part number `part`.
     """
-    features = found.features
+    features, own = found.features, rule_table.shape[1]
     first, last = found.part_first[derivation], found.part_first[derivation + 1]
     previous_begin, previous_end, previous_rule = np.int64(-1), np.int64(0), np.int64(-1)
     for row in range(first, last):
@@ -164,15 +164,15 @@ def part_features(
         found.span[row, 1] = end
         for f in range(features.shape[1]):
             features[row, f] = 0.0
-        features[row, DISTORTION] = -abs(begin - previous_end)
-        features[row, WORD_PENALTY] = options.word_first[option] - options.word_first[option + 1]
-        features[row, PHRASE_PENALTY] = 1.0
+        features[row, own + DISTORTION] = -abs(begin - previous_end)
+        features[row, own + WORD_PENALTY] = options.word_first[option] - options.word_first[option + 1]
+        features[row, own + PHRASE_PENALTY] = 1.0
         if r < 0:
-            features[row, UNKNOWN] = 1.0
+            features[row, own + UNKNOWN] = 1.0
         else:
-            for f in range(4):
-                score = rule_scores[r, f]
-                features[row, SCORES + f] = log_of(score) if logarithms else np.float64(score)
+            for f in range(own):
+                value = rule_table[r, f]
+                features[row, f] = log_of(value) if logarithms else np.float64(value)
         if rule_reordering.shape[1] == 6:
             orientation = DISCONTINUOUS
             if begin == previous_end:
@@ -180,9 +180,11 @@ def part_features(
             elif end == previous_begin:
                 orientation = SWAP
             if r >= 0:
-                features[row, REORDERING + orientation] = log_of(rule_reordering[r, orientation])
+                features[row, own + REORDERING + orientation] = log_of(rule_reordering[r, orientation])
             if previous_rule >= 0:
-                features[row, REORDERING + 3 + orientation] = log_of(rule_reordering[previous_rule, 3 + orientation])
+                features[row, own + REORDERING + 3 + orientation] = log_of(
+                    rule_reordering[previous_rule, 3 + orientation]
+                )
         previous_begin, previous_end, previous_rule = begin, end, r
     for k in range(len(begin_states)):
         state = begin_states[k]
@@ -195,4 +197,4 @@ def part_features(
             if row == last - 1 and end_words[k] >= 0:
                 gain, state = step(models.nodes, models.children, state, end_words[k])
                 total += gain
-            features[row, LM + k] = total
+            features[row, own + LM + k] = total

@@ -17,14 +17,17 @@ def to_nbest(decoder: Decoder, decoded: Sequence[Sequence[Derivation]]) -> NBest
     np.cumsum([len(found) for found in decoded], out=sentence_offsets[1:])
     part_offsets = np.zeros(len(flat) + 1, np.int64)
     np.cumsum([len(item.rules) for item in flat], out=part_offsets[1:])
+    features = np.concatenate([item.features for item in flat] or [np.empty((0, len(decoder.inputs)))])
+    absent = np.isnan(features)
     return NBest(
         decoder.inputs,
         sentence_offsets,
         part_offsets,
-        np.concatenate([item.features for item in flat] or [np.empty((0, len(decoder.inputs)))]),
+        np.where(absent, 0.0, features),
         [" ".join(item.words) for item in flat],
         np.array([item.score for item in flat]),
         source_spans=np.concatenate([item.spans for item in flat] or [np.empty((0, 2), np.int64)]),
         target_spans=np.concatenate([item.target_spans for item in flat] or [np.empty((0, 2), np.int64)]),
+        sparse=frozenset(decoder.inputs[column] for column in np.flatnonzero(absent.any(0)).tolist()),
         alignments=[" ".join(f"{s}-{t}" for s, t in decoder.word_alignment(item)) for item in flat],
     )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from camber.decode.features import PHRASE_PENALTY, REORDERING, SCORES, UNKNOWN, WORD_PENALTY, log_of
+from camber.decode.features import PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.decode.settings import DecodeSettings
 from camber.decode.weighing import Weighing
 from camber.kernel import kernel
@@ -205,44 +205,53 @@ def _complete(
     word_first[first[len(phrases)]] = at
 
 
-#: the features that depend on a rule alone
-RULE_COLUMNS = np.array([*range(SCORES, SCORES + 4), WORD_PENALTY], np.int64)
+def rule_columns(own: int) -> I8:
+    """Return the columns of what depends on a rule alone: its `own` features, and the words."""
+    return np.array([*range(own), own + WORD_PENALTY], np.int64)
 
 
-def rule_features(store: RuleStore, phrases: I8, logarithms: bool) -> F8:
-    """Return the features `RULE_COLUMNS` of all rules of some phrases, phrase after phrase: float64[rules, 5]."""
+def rule_features(store: RuleStore, table: npt.NDArray[np.float32], phrases: I8, logarithms: bool) -> F8:
+    """Return the features `rule_columns` of all rules of some phrases, phrase after phrase: float64[rules, own + 1].
+
+    `table` is what the rules of the store have: float32[R, own], NaN where a rule lacks a feature.
+    """
     sizes = store.rule_offsets[phrases + 1] - store.rule_offsets[phrases]
-    found = np.empty((int(sizes.sum()), len(RULE_COLUMNS)))
-    _rule_features(phrases, store.rule_offsets, store.target_offsets, store.scores, int(logarithms), found)
+    found = np.empty((int(sizes.sum()), table.shape[1] + 1))
+    _rule_features(phrases, store.rule_offsets, store.target_offsets, table, int(logarithms), found)
     return found
 
 
 @kernel
-def _rule_features(phrases, rule_offsets, target_offsets, scores, logarithms, found):
+def _rule_features(phrases, rule_offsets, target_offsets, table, logarithms, found):
+    own = table.shape[1]
     at = 0
     for phrase in phrases:
         for r in range(rule_offsets[phrase], rule_offsets[phrase + 1]):
-            for f in range(4):
-                found[at, f] = log_of(scores[r, f]) if logarithms else np.float64(scores[r, f])
-            found[at, 4] = target_offsets[r] - target_offsets[r + 1]
+            for f in range(own):
+                found[at, f] = log_of(table[r, f]) if logarithms else np.float64(table[r, f])
+            found[at, own] = target_offsets[r] - target_offsets[r + 1]
             at += 1
 
 
-def build_options(decoder: Decoder, store: RuleStore, phrases: I8, unknown_words: I8) -> Options:
+def build_options(
+    decoder: Decoder, store: RuleStore, table: npt.NDArray[np.float32], phrases: I8, unknown_words: I8
+) -> Options:
     """Score and select the options of `phrases` (rows of `store`, or -1 - u for unknown word u)."""
     weights, limit = decoder.weighing.linear, decoder.settings.options
+    own = table.shape[1]
+    other = weights[own:]  # of what comes behind the rules' own features
     known = phrases[phrases >= 0]
     sizes = store.rule_offsets[known + 1] - store.rule_offsets[known]
-    values = rule_features(store, known, decoder.weighing.bend is None)
-    worth = decoder.weighing.of_rules(values, weights[RULE_COLUMNS], decoder.bent_columns)
+    values = rule_features(store, table, known, decoder.weighing.bend is None)
+    worth = decoder.weighing.of_rules(values, weights[rule_columns(own)], decoder.bent_columns)
     room = int(np.minimum(sizes, limit).sum()) + len(phrases) - len(known) + 1
     first = np.zeros(len(phrases) + 1, np.int64)
     rule, base, estimate = np.empty(room, np.int64), np.empty(room), np.empty(room)
     roots, models = decoder.roots, decoder.language_models
     lm = models.nodes, models.children
     words = _select(
-        phrases, limit, store.rule_offsets, store.target_ids, store.target_offsets, worth, weights[PHRASE_PENALTY],
-        weights[PHRASE_PENALTY] - weights[WORD_PENALTY] + weights[UNKNOWN], *lm,
+        phrases, limit, store.rule_offsets, store.target_ids, store.target_offsets, worth, other[PHRASE_PENALTY],
+        other[PHRASE_PENALTY] - other[WORD_PENALTY] + other[UNKNOWN], *lm,
         roots, models.weights, decoder.lm_words, unknown_words, first, rule, base, estimate,
     )  # fmt: skip
     count, width = int(first[-1]), len(roots)
@@ -252,7 +261,7 @@ def build_options(decoder: Decoder, store: RuleStore, phrases: I8, unknown_words
     inner_state, inner_rest = np.empty((width, words), np.int32), np.empty((width, words))
     _complete(
         phrases, first, rule, estimate, store.target_ids, store.target_offsets, store.reordering,
-        weights[REORDERING : REORDERING + 6].copy(), *lm, roots, decoder.lm_words, unknown_words,
+        other[REORDERING : REORDERING + 6].copy(), *lm, roots, decoder.lm_words, unknown_words,
         reorder, order, score, word_first, ids, target, inner_state, inner_rest,
     )  # fmt: skip
     return Options(

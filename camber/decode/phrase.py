@@ -13,8 +13,8 @@ from camber.bend.discrete import DiscreteBend, tally
 from camber.corpus import Sentences, Vocabulary
 from camber.decode.batch import Found, Workspace, decode_batch, lookup_batch, summarise
 from camber.decode.derivation import Derivation, HypothesisColumns
-from camber.decode.features import LM, SMALLEST, feature_names
-from camber.decode.options import RULE_COLUMNS, LanguageModels, Options, build_options, rule_features
+from camber.decode.features import DISTORTION, LM, SMALLEST, feature_names
+from camber.decode.options import LanguageModels, Options, build_options, rule_columns, rule_features
 from camber.decode.settings import DecodeSettings
 from camber.decode.weighing import Weighed, Weighing
 from camber.decode.windows import cut_points
@@ -55,14 +55,19 @@ class PhraseDecoder(Weighed):
         settings: DecodeSettings | None = None,
         added: Overlay | None = None,
         bend: DiscreteBend | None = None,
+        features: Sequence[str] = SCORE_NAMES,
     ) -> None:
+        """Make a decoder; `features` are those of the rules themselves, any of `RULE_FEATURES`."""
         self.store, self.models = store, list(models)
         self.added = added  # pairs that were added since the store was made
         self.settings = settings or DecodeSettings()
-        self.weighing = Weighing(feature_names(len(self.models)), weights, bend)
-        self.bent_columns = self.weighing.bent_columns(RULE_COLUMNS)
+        self.features = tuple(features)
+        self.table = store.table(self.features)
+        self.weighing = Weighing(feature_names(len(self.models), self.features), weights, bend)
+        self.rule_columns = rule_columns(len(self.features))
+        self.bent_columns = self.weighing.bent_columns(self.rule_columns)
         nodes, children, roots, begin = concatenate(self.models)
-        self.language_models = LanguageModels(nodes, children, self.weighing.linear[LM:].copy())
+        self.language_models = LanguageModels(nodes, children, self.weighing.linear[len(self.features) + LM :].copy())
         self.roots, self.begin = np.asarray(roots, np.int64), np.asarray(begin, np.int64)
         self.lm_words = np.zeros((len(self.models), len(self.target_vocabulary)), np.int64)
         for k, model in enumerate(self.models):
@@ -96,7 +101,7 @@ class PhraseDecoder(Weighed):
 
     def bent(self, weights: Mapping[str, float], bend: DiscreteBend | None) -> PhraseDecoder:
         """Return the same decoder with another bend and its weights."""
-        return PhraseDecoder(self.store, self.models, weights, self.settings, self.added, bend)
+        return PhraseDecoder(self.store, self.models, weights, self.settings, self.added, bend, self.features)
 
     def remembering(self) -> PhraseDecoder:
         """Return this decoder: its rules are a table, and there is nothing that would be worth keeping."""
@@ -105,19 +110,20 @@ class PhraseDecoder(Weighed):
     def searching(self, changes: Mapping[str, Any]) -> PhraseDecoder:
         """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""
         settings = DecodeSettings.from_dict({**self.settings.to_dict(), **changes})
-        return PhraseDecoder(self.store, self.models, self.weighing.by_name(), settings, self.added, self.bend)
+        weights = self.weighing.by_name()
+        return PhraseDecoder(self.store, self.models, weights, settings, self.added, self.bend, self.features)
 
     def rule_values(self, sentences: Sequence[Sequence[str]]) -> dict[str, tuple[F8, I8]]:
         """Return the raw values of the features that can be bent in all rules for some sentences, and how often each.
 
         A rule counts once for every span of source words that it applies to.
         """
-        tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column]: [] for column in RULE_COLUMNS}
+        tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column]: [] for column in self.rule_columns}
         for first in range(0, len(sentences), BATCH):
             batch = [self.source_vocabulary.encode(words) for words in sentences[first : first + BATCH]]
             store, spans, _ = self._rules_of(batch)
             phrases, often = np.unique(spans[spans >= 0], return_counts=True)
-            features = rule_features(store, phrases, False)
+            features = rule_features(store, self._table_of(store), phrases, False)
             weight = np.repeat(often, np.diff(store.rule_offsets)[phrases])
             for name, column in zip(tallies, features.T, strict=True):
                 tallies[name].append(tally([(column, weight)]))
@@ -125,7 +131,7 @@ class PhraseDecoder(Weighed):
 
     def worth(self, name: str, values: F8) -> F8:
         """Return what raw values of a feature add to this decoder's scores, float64[values]."""
-        if self.bend is None and name in SCORE_NAMES:
+        if self.bend is None and name in self.features:
             values = np.log(np.maximum(values, SMALLEST))
         return self.weighing.worth(name, values)
 
@@ -259,6 +265,10 @@ class PhraseDecoder(Weighed):
         lookup_batch(ids, offsets, longest, store.source_ids, store.source_offsets, spans)
         return store, spans, None
 
+    def _table_of(self, store: RuleStore) -> npt.NDArray[np.float32]:
+        """Return the own features of a store's rules, float32[R, features]."""
+        return self.table if store is self.store else store.table(self.features)
+
     def _search(
         self, batch: Sequence[Sequence[str]], nbest: int, distinct: bool, begin: I8, ends: I8
     ) -> tuple[Found, Options, list[str]]:
@@ -282,7 +292,8 @@ class PhraseDecoder(Weighed):
         for k, model in enumerate(self.models):
             unknown_words[k] = model.word_ids(Vocabulary(unknown))
         phrases = np.concatenate([phrases, -1 - np.arange(len(unknown), dtype=np.int64)])
-        options = build_options(self, store, phrases, unknown_words)
+        table = self._table_of(store)
+        options = build_options(self, store, table, phrases, unknown_words)
 
         found = Found.make(len(batch), len(flat), nbest, len(self.inputs))
         end_words = np.repeat(np.where(ends > 0, END, -1)[:, None], len(self.models), axis=1).astype(np.int64)
@@ -290,9 +301,10 @@ class PhraseDecoder(Weighed):
         code = -1
         while code < 0:
             code = decode_batch(
-                local, offsets, options, store.scores, int(self.bend is None), store.reordering,
-                self.language_models, np.ascontiguousarray(begin), end_words, self.weighing.linear,
-                settings.distortion_limit, settings.pop_limit, nbest, int(distinct), nbest * DISTINCT_FACTOR,
+                local, offsets, options, table, int(self.bend is None), store.reordering,
+                self.language_models, np.ascontiguousarray(begin), end_words,
+                self.weighing.linear[len(self.features) + DISTORTION], settings.distortion_limit, settings.pop_limit,
+                nbest, int(distinct), nbest * DISTINCT_FACTOR,
                 workspace.future(), workspace.room(), workspace.list_room(), found,
             )  # fmt: skip
             if code < 0:

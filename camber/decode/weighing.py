@@ -79,13 +79,14 @@ class Weighing:
         if self.bend is None or name not in self.bend.bins:
             return np.zeros(len(values))
         bent = list(self.bend.bins).index(name)
-        return self._values[int(self.bend.chains[bent, 0]) + self.bend.lookup.find(bent, values)]
+        found = self.bend.lookup.find(bent, values)
+        return np.where(found >= 0, self._values[int(self.bend.chains[bent, 0]) + found], 0.0)
 
     def of_hypotheses(self, features: F8, rules: I8, part_offsets: I8, sums: F8) -> tuple[F8, Counts | None]:
         """Return the features that have weights: a matrix, and what hits bins in sparse rows.
 
-        features float64[parts, inputs]; rules int64[parts], below 0 where a part is no rule and so has no bent feature;
-        part_offsets int64[hypotheses + 1]; sums float64[hypotheses, inputs].
+        features float64[parts, inputs], NaN where a rule lacks a feature; rules int64[parts], below 0 where a part is
+        no rule and so has no bent feature; part_offsets int64[hypotheses + 1]; sums float64[hypotheses, inputs].
         """
         if self.bend is None:
             return sums, None

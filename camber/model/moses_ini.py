@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from camber.corpus.reading import read_lines
-from camber.decode.features import LM, feature_names
+from camber.decode.features import LM, REORDERING, feature_names
 from camber.decode.settings import DecodeSettings
 from camber.errors import InputError
 from camber.lm.ngrams import NgramModel
@@ -16,6 +16,7 @@ from camber.model.translator import Translator, save_phrase_model
 from camber.model.weights import Weights
 from camber.progress import log, stage
 from camber.rules.moses import read_moses
+from camber.rules.store import SCORE_NAMES
 from camber.text.pipeline import TextPipeline, TextSettings
 
 #: Moses' numbers of searches over strings with a chart, and of those over trees and forests
@@ -152,14 +153,15 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
 
     names = feature_names(len(models))
     weights = dict.fromkeys(names, 0.0)
-    weights |= dict(zip(names, moses.weight(tables[0], 4), strict=False))
+    weights |= dict(zip(SCORE_NAMES, moses.weight(tables[0], len(SCORE_NAMES)), strict=True))
+    other = names[len(SCORE_NAMES) :]
     if reorderings:
-        weights |= dict(zip(names[4:10], moses.weight(reorderings[0], 6), strict=True))
+        weights |= dict(zip(other[REORDERING : REORDERING + 6], moses.weight(reorderings[0], 6), strict=True))
     for feature in moses.of_kind(*_PENALTIES):
         value = 1.0 if feature.kind == "UnknownWordPenalty" and feature.name not in moses.weights else None
         weights[_PENALTIES[feature.kind]] = value if value is not None else moses.weight(feature, 1)[0]
     weights["unknown"] *= UNKNOWN_SCORE
-    for name, feature in zip(names[LM:], languages, strict=True):
+    for name, feature in zip(other[LM:], languages, strict=True):
         weights[name] = moses.weight(feature, 1)[0]
     settings = DecodeSettings(
         distortion_limit=int(moses.values.get("distortion-limit", 6)),

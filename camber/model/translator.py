@@ -21,11 +21,11 @@ from camber.model.added import Memory, open_overlay
 from camber.model.bend import read_bend, write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.weights import Weights
+from camber.rules.store import SCORE_NAMES, RuleStore
 from camber.text.pipeline import TextPipeline
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
     from camber.decode.phrase import PhraseDecoder
-    from camber.rules.store import RuleStore
 
 #: lines that are translated together when input is streamed
 CHUNK = 1000
@@ -71,11 +71,12 @@ class Translator:
         models: Sequence[NgramModel],
         weights: Weights,
         settings: DecodeSettings | None = None,
+        features: Sequence[str] = SCORE_NAMES,
     ) -> Translator:
-        """Make a phrase-based translator."""
+        """Make a phrase-based translator; `features` are those of its phrase pairs."""
         from camber.decode.phrase import PhraseDecoder
 
-        return cls(text, PhraseDecoder(store, models, weights.values, settings), weights)
+        return cls(text, PhraseDecoder(store, models, weights.values, settings, features=features), weights)
 
     @property
     def phrase_decoder(self) -> PhraseDecoder:
@@ -158,6 +159,7 @@ def save_phrase_model(translator: Translator, draft: Draft) -> None:
     translator.weights.write(draft.folder / "weights.tsv")
     write_bend(decoder.bend, draft)
     draft.settings["decode"] = decoder.settings.to_dict()
+    draft.settings["rules"] = {"rule_features": ",".join(decoder.features)}
     draft.sizes |= model_sizes(decoder.store, decoder.models)
 
 
@@ -186,14 +188,16 @@ def load(path: str | Path, verify: bool = False) -> Translator:
 
 def _open_phrase(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
     from camber.decode.phrase import PhraseDecoder
-    from camber.rules.store import RuleStore
+    from camber.rules.settings import RuleSettings
 
     bend = read_bend(directory)
-    names = feature_names(len(models)) if bend is None else bend.names
+    features = RuleSettings.from_dict(directory.settings.get("rules", {})).features
+    names = feature_names(len(models), features) if bend is None else bend.names
     weights = Weights.read(directory.file("weights.tsv"), names)
     settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
     store = RuleStore.load(directory.path / "rules")
-    return PhraseDecoder(store, models, weights.values, settings, open_overlay(directory, store), bend), weights
+    added = open_overlay(directory, store)
+    return PhraseDecoder(store, models, weights.values, settings, added, bend, features), weights
 
 
 def _open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:

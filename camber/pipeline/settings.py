@@ -15,8 +15,8 @@ from camber.decode.chart_settings import ChartSettings
 from camber.decode.settings import DecodeSettings
 from camber.errors import InputError, SettingsError
 from camber.lm.kneser_ney import LmSettings
-from camber.rules.extraction import RuleSettings
 from camber.rules.hiero import HieroSettings
+from camber.rules.settings import RuleSettings
 from camber.settings import Settings
 from camber.text.pipeline import TextSettings
 from camber.tune.loop import TuneSettings

@@ -11,7 +11,7 @@ from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import learn_alignment
 from camber.corpus.reading import read_parallel
-from camber.decode.features import feature_names, untuned_weights
+from camber.decode.features import untuned_weights
 from camber.errors import InputError, SettingsError, TuneError
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import NgramModel
@@ -198,9 +198,9 @@ def _open(method: str, settings: TrainSettings, corpus: Stage, language: Stage, 
     if method == "hiero":
         weights = untuned_hiero_weights(len(models), settings.hiero)
         return Translator(text, hiero_decoder(rules.folder, models, weights, settings.hiero, settings.chart), weights)
-    plain = untuned_weights(len(models))
-    weights = Weights({name: plain[name] for name in feature_names(len(models))}, signature="untuned")
-    return Translator.phrase(text, RuleStore.load(rules.folder), models, weights, settings.decode)
+    features = settings.rules.features
+    weights = Weights(untuned_weights(len(models), features), signature="untuned")
+    return Translator.phrase(text, RuleStore.load(rules.folder), models, weights, settings.decode, features)
 
 
 def _load_language_models(language: Stage) -> list[NgramModel]:

@@ -15,7 +15,7 @@ from camber.corpus import Bitext
 from camber.corpus.hotel import generate
 from camber.corpus.reading import write_lines
 from camber.decode.chart import ChartDecoder
-from camber.decode.features import feature_names, untuned_weights
+from camber.decode.features import untuned_weights
 from camber.decode.forest import forest_sums
 from camber.decode.lists import to_nbest
 from camber.decode.settings import DecodeSettings
@@ -30,13 +30,14 @@ from camber.model.hiero import untuned_hiero_weights
 from camber.model.translator import Translator
 from camber.model.weights import Weights
 from camber.progress import log
-from camber.rules.extraction import RuleSettings, extract
+from camber.rules.extraction import extract
 from camber.rules.hiero import HieroExtractor
 from camber.rules.index import CorpusIndex
 from camber.rules.moses import read_moses
 from camber.rules.moses_rules import read_moses_rules
 from camber.rules.moses_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
 from camber.rules.overlay import Overlay
+from camber.rules.settings import RuleSettings
 from camber.rules.store import RuleStore
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.tune.loop import TuneSettings, tune
@@ -70,7 +71,7 @@ def _use_everything() -> None:
         TextPipeline(TextSettings(tokenizer="none")),
         store,
         [language],
-        Weights({name: poor[name] for name in feature_names(1)}),
+        Weights(poor),
         DecodeSettings(pop_limit=20),
     )
     found = list(translator.translations(source[:2], nbest=3, threads=1))

@@ -237,4 +237,4 @@ def _aligned_pairs(bitext: Bitext, folder: Path, count: int = 2) -> list[Aligned
 def _candidates(translator: Translator, line: str, threads: int) -> list[Candidate]:
     """Return the best translations of a sentence."""
     found: list[Translation] = next(iter(translator.translations([line], CANDIDATES, threads=threads)))
-    return [Candidate(item.text, item.derivation.score, item.derivation.features.sum(0)) for item in found]
+    return [Candidate(item.text, item.derivation.score, item.derivation.sums) for item in found]

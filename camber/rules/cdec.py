@@ -79,9 +79,9 @@ class _Columns:
         self.features.append(_features(fields[3], path, number))
 
     def grammar(self) -> Grammar:
-        """Return all rules; features that a rule does not name are 0."""
+        """Return all rules; features that a rule does not name are NaN: absent, which is not the value 0."""
         names = tuple(dict.fromkeys(name for found in self.features for name in found))
-        features = np.array([[found.get(name, 0.0) for name in names] for found in self.features])
+        features = np.array([[found.get(name, math.nan) for name in names] for found in self.features])
         return Grammar(
             names,
             np.array(self.source, np.int64),
@@ -175,7 +175,7 @@ def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, s
         for source, target, values, links, good in rows:
             if good:
                 pairs = zip(called, values, strict=True)
-                features = " ".join([f"{name}={value!r}" for name, value in pairs])
+                features = " ".join([f"{name}={value!r}" for name, value in pairs if value == value])
                 stream.write(f"[X] ||| {source} ||| {target} ||| {features} ||| {links}\n")
     if not kept.all():
         log.warning("%s: %d rules have words that cdec cannot read, and are left out", path, int((~kept).sum()))

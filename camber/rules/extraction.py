@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,24 +12,12 @@ from camber.errors import CamberError
 from camber.rules.phrases import check_alignment, find_phrases
 from camber.rules.ragged import cut, offsets_from, take_ragged
 from camber.rules.scoring import PhrasePairs, gather, lexical_weights, links_of, orientation_probabilities
-from camber.rules.significance import THRESHOLDS, significant
+from camber.rules.settings import RuleSettings
+from camber.rules.significance import significant
 from camber.rules.store import RuleStore
 from camber.rules.suffixes import SortedSuffixes
-from camber.settings import Settings, setting
 
 Int64s = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class RuleSettings(Settings):
-    """How phrase pairs are extracted, and which are kept."""
-
-    max_phrase_length: int = setting(7, "longest phrase in words, on either side", low=1, high=15)
-    reordering: bool = setting(True, "learn how phrases are reordered (msd-bidirectional-fe)")
-    options_per_phrase: int = setting(100, "translations kept per source phrase, by p(t|s); 0: all", low=0)
-    significance: str = setting(
-        "none", "drop phrase pairs that chance explains (Fisher's exact test)", choices=("none", *THRESHOLDS)
-    )
 
 
 def extract(

@@ -31,7 +31,7 @@ class Grammar:
     source_offsets: I8  # [rules + 1]
     target: I8  # symbols: a word of `target_words`, or -1, -2: what the source's -1, -2 is translated to
     target_offsets: I8  # [rules + 1]
-    features: F8  # [rules, features]: as the linear model takes them
+    features: F8  # [rules, features]: as the linear model takes them; NaN: the rule lacks the feature
     links: npt.NDArray[np.uint8]  # [links, 2]: places of words that are translations of each other
     link_offsets: I8  # [rules + 1]
     source_words: Vocabulary

@@ -234,6 +234,9 @@ def write_moses_rules(
         for grammar in [grammars] if isinstance(grammars, Grammar) else grammars:
             chosen = [name for name in grammar.names if name != "phrase_penalty"] if names is None else names
             columns = grammar.features[:, [grammar.names.index(name) for name in chosen]]
+            if np.isnan(columns).any():
+                lacking = chosen[int(np.argwhere(np.isnan(columns))[0][1])]
+                raise CamberError(f"some rules have no {lacking}, but every rule of a Moses table has all scores")
             told = _counts(grammar, counts)
             rows = zip(
                 _pieces(grammar.source, grammar.source_offsets),

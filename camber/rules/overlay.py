@@ -25,10 +25,11 @@ from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, mix
-from camber.rules.extraction import RuleSettings, extract
+from camber.rules.extraction import extract
 from camber.rules.index import CorpusIndex
 from camber.rules.ragged import cut, offsets_from, take_ragged
 from camber.rules.scoring import SMOOTHING
+from camber.rules.settings import RuleSettings
 from camber.rules.store import RuleStore
 
 Floats = npt.NDArray[np.float64]

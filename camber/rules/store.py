@@ -7,6 +7,7 @@ phrases that start at a position are found by narrowing one range of the sorted 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.corpus.vocabulary import Vocabulary
-from camber.errors import CamberError, ModelError
+from camber.errors import CamberError, ModelError, SettingsError
 from camber.kernel import kernel
 from camber.rules.ragged import offsets_from, take_ragged
 
 #: The columns of `RuleStore.scores`, in Moses' order.
 SCORE_NAMES = ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s")
+
+#: How often the source side, the target side and the pair were seen.
+COUNT_NAMES = ("count_s", "count_t", "count_st")
+
+#: What a rule's own features may be.
+RULE_FEATURES = (*SCORE_NAMES, *COUNT_NAMES)
 
 #: The columns of `RuleStore.reordering`: relative to the previous phrase (backward), then to the next (forward).
 REORDERING_NAMES = (
@@ -107,6 +114,27 @@ class RuleStore:
     def links_of(self, rule: int) -> npt.NDArray[np.uint8]:
         """Return the (source, target) links inside a rule, uint8[links, 2]."""
         return self.links[self.link_offsets[rule] : self.link_offsets[rule + 1]]
+
+    def table(self, names: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return raw scores and counts of all rules, float32[R, names]; NaN for a count that is not known.
+
+        >>> store.table(["count_s", "count_st", "lex_t_given_s"])                   # doctest: +SKIP
+        """
+        if tuple(names) == SCORE_NAMES:
+            return self.scores
+        found = np.empty((len(self), len(names)), np.float32)
+        for column, name in enumerate(names):
+            if name in SCORE_NAMES:
+                found[:, column] = self.scores[:, SCORE_NAMES.index(name)]
+            elif name in COUNT_NAMES:
+                if name == "count_s":
+                    found[:, column] = np.repeat(self.source_counts, np.diff(self.rule_offsets))
+                else:
+                    found[:, column] = self.counts[:, COUNT_NAMES.index(name) - 1]
+                found[found[:, column] <= 0, column] = np.nan
+            else:
+                raise SettingsError(f"no rule feature is called {name!r}; known: {', '.join(RULE_FEATURES)}")
+        return found
 
     # --- finding -----------------------------------------------------------------------------------------------
 

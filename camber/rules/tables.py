@@ -16,13 +16,14 @@ from camber.engine import in_order
 from camber.errors import CamberError, InputError
 from camber.progress import log, stage
 from camber.rules.cdec import write_cdec_grammar
-from camber.rules.extraction import RuleSettings, extract
+from camber.rules.extraction import extract
 from camber.rules.hiero import HieroExtractor, HieroSettings
 from camber.rules.hiero_counting import RAW_NAMES
 from camber.rules.hiero_features import CDEC_NAMES
 from camber.rules.index import CorpusIndex
 from camber.rules.moses_rules import write_glue, write_moses_rules
 from camber.rules.moses_writing import write_moses
+from camber.rules.settings import RuleSettings
 from camber.rules.store import RuleStore
 
 #: The formats of hierarchical rules.

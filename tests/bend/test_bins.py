@@ -77,6 +77,9 @@ def test_a_decreasing_transform_may_cut_elsewhere():
     values = expanded([1, 2, 1])
     assert Bins.make(values, 1).of(values).tolist() == [0, 1, 1, 1]
     assert Bins.make(-values, 1).of(-values).tolist() == [1, 1, 1, 0]
+    # No way to make two bins is the same for {-1, 0, 1} and its mirror image, which are the same values.
+    for partition in ({(-1,), (0, 1)}, {(-1, 0), (1,)}):
+        assert {tuple(sorted(-x for x in part)) for part in partition} != partition
 
 
 @given(FREQUENCIES, BITS)

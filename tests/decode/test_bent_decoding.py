@@ -25,7 +25,8 @@ from camber.errors import CamberError
 from camber.tune.bending import bent_decoder
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
-RULE_NAMES = (*phrase_search.SCORES, "word_penalty")
+#: features of phrase pairs; c(s) and the other counts are unknown for some
+PHRASE_FEATURES = (phrase_search.SCORES, ("count_s", "count_t", "count_st", "lex_t_given_s"), ("count_st",))
 
 cases = st.fixed_dictionaries(
     {
@@ -45,10 +46,12 @@ def sentence_of(rng, length):
 def phrase_toy(rng, language_models=1, kind="bins", window=150, option_limit=20):
     """Return a random bent phrase model: the twin's, its weights, and the decoder."""
     model = random_model(rng, language_models)
+    model.names = PHRASE_FEATURES[rng.integers(len(PHRASE_FEATURES))]
     rules = [rule for some in model.rules.values() for rule in some]
-    seen = {name: [rule.scores[at] for rule in rules] for at, name in enumerate(phrase_search.SCORES)}
+    own = [phrase_search.own(model, rule) for rule in rules]
+    seen = {name: [values[name] for values in own if name in values] for name in model.names}
     seen["word_penalty"] = [-len(rule.target) for rule in rules]
-    inputs = feature_names(language_models)
+    inputs = feature_names(language_models, model.names)
     bend, weights, model.bend = random_bend(rng, inputs, {} if kind == "raw" else seen, kind)
     decoder = PhraseDecoder(
         store_of(model.rules),
@@ -56,13 +59,14 @@ def phrase_toy(rng, language_models=1, kind="bins", window=150, option_limit=20)
         weights,
         DecodeSettings(pop_limit=EVERYTHING, options=option_limit, window=window),
         bend=bend,
+        features=model.names,
     )
     return model, weights, decoder
 
 
 def chart_toy(rng, language_models=1, kind="bins", window=150, features=NATIVE):
     """Return a random bent grammar: the rules, n-grams, weights, the twin's bend, and the decoder."""
-    rules = random_rules(rng, int(rng.integers(2, 9)))
+    rules = random_rules(rng, int(rng.integers(2, 9)), absent=0.2)
     seen = {name: [rule[2][at] for rule in rules] for at, name in enumerate(NAMES)}
     seen[features.word_penalty] = [
         -features.unit * sum(isinstance(symbol, str) for symbol in rule[1]) for rule in rules
@@ -146,13 +150,13 @@ def test_a_score_is_weights_times_sums_plus_bins_times_counts(seed, kind, window
             scores += columns.bins.products(decoder.weights[linear:])
         np.testing.assert_allclose(scores, [item.score for item in flat], atol=1e-8)
         for row, item in enumerate(flat):
-            sums = item.features.sum(0)
+            sums = item.sums
             np.testing.assert_allclose(columns.features[row], sums[decoder.bend.linear], atol=1e-9)
             if columns.bins is not None:
                 offsets = np.array([0, len(item.rules)])
                 own = decoder.weighing.of_hypotheses(item.features, item.rules, offsets, sums[None])[1]
                 assert own.dense().tolist() == columns.bins.dense()[row : row + 1].tolist()
-                hits = (item.rules >= 0).sum() * len(decoder.bend.bins)
+                hits = (~np.isnan(item.features[item.rules >= 0][:, decoder.bend.columns])).sum()
                 most = 3 if kind == "overlap" else 1
                 assert hits <= own.dense().sum() <= most * hits
 
@@ -166,12 +170,12 @@ def test_what_is_no_rule_hits_no_bin():
         only = next(found for found in every if (found.rules < 0).all())  # some rules are all non-terminals
         assert sorted(only.words) == sorted(sentence)
         _, bins = decoder.weighing.of_hypotheses(
-            only.features, only.rules, np.array([0, len(only.rules)]), only.features.sum(0)[None]
+            only.features, only.rules, np.array([0, len(only.rules)]), only.sums[None]
         )
         assert bins.dense().sum() == 0
         # the copy of the word penalty counts every word
         words = decoder.inputs[int(np.flatnonzero([name.lower().startswith("word") for name in decoder.inputs])[0])]
-        assert only.features.sum(0)[decoder.inputs.index(words)] < 0
+        assert only.sums[decoder.inputs.index(words)] < 0
         if words in decoder.bend.bins:
             assert (words in decoder.names) == (words in decoder.bend.copied)
 
@@ -204,14 +208,14 @@ def test_bins_of_one_value_each_make_the_same_list(seed, chart):
     sentences = [sentence_of(rng, int(length)) for length in (1, 3, 5)]
     if chart:
         decoder = ChartDecoder(
-            OneGrammar(grammar_of(random_rules(rng, 8))), [ngram_model_of(random_ngrams(rng, 3))],
+            OneGrammar(grammar_of(random_rules(rng, 8, absent=0.2))), [ngram_model_of(random_ngrams(rng, 3))],
             random_weights(rng, NATIVE.names(NAMES, 1)), ChartSettings(pop_limit=EVERYTHING, beam=0.0, copy_known=True),
         )  # fmt: skip
     else:
-        model = random_model(rng)
+        model, names = random_model(rng), PHRASE_FEATURES[rng.integers(len(PHRASE_FEATURES))]
         decoder = PhraseDecoder(
             store_of(model.rules), [ngram_model_of(model.language_models[0])],
-            random_weights(rng, feature_names(1)), DecodeSettings(pop_limit=EVERYTHING),
+            random_weights(rng, feature_names(1, names)), DecodeSettings(pop_limit=EVERYTHING), features=names,
         )  # fmt: skip
     bent = bent_decoder(decoder, sentences, "bins", 20)
     assert all((bins.lows == bins.highs).all() for bins in bent.bend.bins.values())
@@ -267,16 +271,18 @@ def test_many_bits_come_near_to_the_linear_model_and_few_do_not_break_it(decoder
 # --- the values that bins are made from -------------------------------------------------------------------------------
 
 
-def test_every_rule_of_a_span_counts_in_the_phrase_decoder():
-    rng = np.random.default_rng(11)
+@pytest.mark.parametrize("seed", range(5))
+def test_every_rule_of_a_span_counts_in_the_phrase_decoder(seed):
+    rng = np.random.default_rng(seed)
     model, _, decoder = phrase_toy(rng)
     sentences = [sentence_of(rng, int(length)) for length in (0, 1, 4, 6)] * 40  # more than a batch
-    expected = {name: Counter() for name in RULE_NAMES}
+    expected = {name: Counter() for name in (*model.names, "word_penalty")}
     for words in sentences:
         for a in range(len(words)):
             for b in range(a + 1, len(words) + 1):
                 for rule in model.rules.get(tuple(words[a:b]), []):
-                    for name, value in zip(RULE_NAMES, (*rule.scores, -len(rule.target)), strict=True):
+                    values = phrase_search.own(model, rule) | {"word_penalty": -len(rule.target)}
+                    for name, value in values.items():
                         expected[name][value] += 1
     found = decoder.rule_values(sentences)
     assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in found.items()} == expected

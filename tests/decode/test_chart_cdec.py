@@ -65,7 +65,7 @@ def test_features_of_shared_derivations_agree_to_the_printed_digits(cdec, decode
             if theirs and np.isclose(theirs[0], derivation.score, rtol=6e-6, atol=0):
                 names = [at for at, name in enumerate(decoder.names) if name != "SourceOOV"]  # cdec has none
                 wanted = [theirs[1].get(decoder.names[at], 0.0) for at in names]
-                agree.append(np.allclose(derivation.features.sum(0)[names], wanted, rtol=6e-6, atol=6e-6))
+                agree.append(np.allclose(derivation.sums[names], wanted, rtol=6e-6, atol=6e-6))
     assert len(agree) > 6000
     assert np.mean(agree) > 0.999
 
@@ -76,7 +76,7 @@ def test_language_model_scores_are_those_of_the_whole_text(cdec, decoded):
     whole = decoder.models[0].score([derivation.words for derivation in flat]) / np.log(10)
     column = decoder.names.index("LanguageModel")
     np.testing.assert_allclose([d.features[:, column].sum() for d in flat], whole, rtol=0, atol=1e-8)
-    np.testing.assert_allclose([d.features.sum(0) @ decoder.weights for d in flat], [d.score for d in flat], atol=1e-8)
+    np.testing.assert_allclose([d.sums @ decoder.weights for d in flat], [d.score for d in flat], atol=1e-8)
 
 
 def test_lines_find_their_grammars_in_any_order(cdec, decoded):

@@ -65,7 +65,7 @@ def test_the_list_of_derivations_equals_enumeration(case):
     by_score = sorted(expected, key=lambda item: item[0])
     scores = np.array([item[0] for item in by_score])
     for derivation in ours:
-        sums = derivation.features.sum(0)
+        sums = derivation.sums
         assert sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-8)
         # one of the twin's derivations with this score has these words and features
         near = by_score[
@@ -99,7 +99,7 @@ def test_pruning_and_parts_keep_scores_true(case, pop_limit):
     ours = next(decoder.decode([sentence], nbest=10, distinct=False, threads=1))
     assert ours[0].score <= expected[0][0] + 1e-8
     for derivation in ours:
-        sums = dict(zip(decoder.names, derivation.features.sum(0).tolist(), strict=True))
+        sums = dict(zip(decoder.names, derivation.sums.tolist(), strict=True))
         for k, model in enumerate(decoder.models, 1):
             name = "lm" if k == 1 else f"lm{k}"
             assert sums[name] == pytest.approx(float(model.score([derivation.words])[0]), abs=1e-8)
@@ -176,9 +176,9 @@ def toy(length=30, window=150, seed=3, pop_limit=30, order=3):
 def test_a_sentence_of_any_length_is_decoded_whole(length):
     decoder, sentence = toy(length, pop_limit=10)
     for derivation in next(decoder.decode([sentence], nbest=3, threads=1)):
-        sums = dict(zip(decoder.names, derivation.features.sum(0).tolist(), strict=True))
+        sums = dict(zip(decoder.names, derivation.sums.tolist(), strict=True))
         assert sums["lm"] == pytest.approx(float(decoder.models[0].score([derivation.words])[0]), abs=1e-6)
-        assert derivation.features.sum(0) @ decoder.weights == pytest.approx(derivation.score, abs=1e-6)
+        assert derivation.sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-6)
         covered = [
             place
             for span, tails in zip(derivation.spans.tolist(), derivation.tails.tolist(), strict=True)
@@ -205,7 +205,7 @@ def test_columns_say_what_the_derivations_say():
     decoded = list(decoder.decode(sentences, nbest=8, threads=1))
     flat = list(itertools.chain(*decoded))
     assert columns.counts.tolist() == [len(found) for found in decoded]
-    np.testing.assert_allclose(columns.features, [d.features.sum(0) for d in flat], atol=1e-9)
+    np.testing.assert_allclose(columns.features, [d.sums for d in flat], atol=1e-9)
     offsets = columns.words.offsets.tolist()
     texts = [vocabulary.decode(columns.words.ids[a:b].tolist()) for a, b in itertools.pairwise(offsets)]
     assert texts == [d.words for d in flat]
@@ -219,7 +219,7 @@ def test_derivations_become_a_list_with_parts_and_alignments():
     decoded = list(decoder.decode([sentence, []], nbest=4, threads=1))
     nbest = to_nbest(decoder, decoded)
     flat = list(itertools.chain(*decoded))
-    np.testing.assert_allclose(nbest.hypothesis_features(), [d.features.sum(0) for d in flat])
+    np.testing.assert_allclose(nbest.hypothesis_features(), [d.sums for d in flat])
     assert nbest.texts == [" ".join(d.words) for d in flat]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.toy_models import ngram_model_of, random_model, random_weights, store_of
 
-from camber.decode.features import LM, UNKNOWN, feature_names
+from camber.decode.features import feature_names
 from camber.decode.lists import to_nbest
 from camber.decode.phrase import PhraseDecoder
 from camber.decode.settings import DecodeSettings
@@ -31,9 +31,10 @@ def check(decoder, sentence, derivation):
     edges = [0, *derivation.target_spans[:, 1].tolist()]
     assert derivation.target_spans.tolist() == [list(pair) for pair in pairwise(edges)]
     assert edges[-1] == len(derivation.words)
+    unknown, lm = decoder.inputs.index("unknown"), len(decoder.inputs) - len(decoder.models)
     for k, model in enumerate(decoder.models):
         whole = model.score([derivation.words])[0] if sentence else 0.0
-        np.testing.assert_allclose(features[:, LM + k].sum(), whole, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(features[:, lm + k].sum(), whole, rtol=0, atol=1e-8)
     links = set(decoder.word_alignment(derivation))
     for r, (a, b), (c, d), row in zip(
         derivation.rules, derivation.spans.tolist(), derivation.target_spans.tolist(), features, strict=True
@@ -41,13 +42,13 @@ def check(decoder, sentence, derivation):
         text = derivation.words[c:d]
         if r < 0:
             assert text == sentence[a:b]
-            assert row[UNKNOWN] == 1
+            assert row[unknown] == 1
             assert (a, c) in links
         else:
             phrase = int(np.searchsorted(decoder.store.rule_offsets, r, side="right")) - 1
             assert decoder.store.source(phrase) == sentence[a:b]
             assert decoder.store.target(r) == text
-            assert row[UNKNOWN] == 0
+            assert row[unknown] == 0
         links -= {(s, t) for s, t in links if a <= s < b and c <= t < d}
     assert not links, "a link from one phrase to another"
 

@@ -16,15 +16,19 @@ from camber.decode.stack_search import extend
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
 
 
-def toy(rng, language_models=1, limit=6, option_limit=20, pop_limit=EVERYTHING, window=150, **kwargs):
+def toy(
+    rng, language_models=1, limit=6, option_limit=20, pop_limit=EVERYTHING, window=150, names=naive.SCORES, **kwargs
+):
     """Return a random model, weights for it, and a decoder."""
     model = random_model(rng, language_models, **kwargs)
-    weights = random_weights(rng, feature_names(language_models))
+    model.names = names
+    weights = random_weights(rng, feature_names(language_models, names))
     decoder = PhraseDecoder(
         store_of(model.rules),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
         DecodeSettings(pop_limit=pop_limit, distortion_limit=limit, options=option_limit, window=window),
+        features=names,
     )
     return model, weights, decoder
 
@@ -44,8 +48,11 @@ def steps_of(decoder, sentence, derivation):
             steps.append((a, b, naive.Rule(target)))
         else:
             assert list(target) == decoder.store.target(r)
-            scores, turns = decoder.store.scores[r].tolist(), decoder.store.reordering[r].tolist()
-            steps.append((a, b, naive.Rule(target, tuple(scores), tuple(turns))))
+            store = decoder.store
+            phrase = int(np.searchsorted(store.rule_offsets, r, "right")) - 1
+            counts = int(store.source_counts[phrase]), *store.counts[r].tolist()
+            scores, turns = store.scores[r].tolist(), store.reordering[r].tolist()
+            steps.append((a, b, naive.Rule(target, tuple(scores), tuple(turns), counts=counts)))
     return steps
 
 
@@ -58,6 +65,7 @@ cases = st.fixed_dictionaries(
         "order": st.integers(1, 3),
         "with_reordering": st.booleans(),
         "option_limit": st.sampled_from((20, 20, 2, 1)),
+        "names": st.sampled_from((naive.SCORES, naive.SCORES, ("count_st", "lex_s_given_t", "count_s", "count_t"))),
     }
 )
 
@@ -73,6 +81,7 @@ def make(case):
         order=case["order"],
         targets=3 if case["length"] < 5 else 2,
         with_reordering=case["with_reordering"],
+        names=case["names"],
     )
     sentence = random_sentence(rng, case["length"])
     found = naive.search(model, sentence, weights, case["limit"], case["option_limit"])
@@ -94,7 +103,7 @@ def test_the_list_of_derivations_equals_enumeration(case):
         steps = steps_of(decoder, sentence, derivation)
         keys.add(tuple(steps))
         wanted = naive.features(model, steps)
-        np.testing.assert_allclose(derivation.features.sum(0), [wanted[name] for name in decoder.names], atol=1e-9)
+        np.testing.assert_allclose(derivation.sums, [wanted[name] for name in decoder.names], atol=1e-9)
     assert len(keys) == len(ours), "a derivation came twice"
     every = {tuple(derivation) for _, derivation in stripped(expected)}
     assert keys <= every, "a derivation that the rules of distortion forbid"
@@ -103,7 +112,7 @@ def test_the_list_of_derivations_equals_enumeration(case):
 def stripped(found):
     """Drop the links, which the search does not look at."""
     for score, derivation in found:
-        yield score, [(a, b, naive.Rule(r.target, r.scores, r.reordering)) for a, b, r in derivation]
+        yield score, [(a, b, naive.Rule(r.target, r.scores, r.reordering, counts=r.counts)) for a, b, r in derivation]
 
 
 @settings(max_examples=40, deadline=None)

@@ -119,7 +119,7 @@ def test_parts_and_links_of_added_rules_fit_the_words(model: Path) -> None:
     translator = add(model, *NEW)
     found = next(iter(translator.translations(["¿Dónde está el zorbo?"])))[0]
     derivation = found.derivation
-    total = float(derivation.features.sum(0) @ translator.decoder.weights)
+    total = float(derivation.sums @ translator.decoder.weights)
     assert derivation.score == pytest.approx(total)
     links = translator.decoder.word_alignment(derivation)
     assert (found.tokens.index("zorbo"), derivation.words.index("blorp")) in links

@@ -97,7 +97,7 @@ def test_a_model_with_a_rule_table_translates(moses: Path, tmp_path: Path) -> No
     expected = rules + 0.75 * math.log(2.718) + 0.25 * 4 + 0.5 * 3 + 0.7 * text
     assert best.score == pytest.approx(expected, abs=1e-5)
     for item in found:  # and all are the weighted sums of their features
-        assert item.derivation.score == pytest.approx(item.derivation.features.sum(0) @ model.decoder.weights)
+        assert item.derivation.score == pytest.approx(item.derivation.sums @ model.decoder.weights)
     assert found[0].text == "i ate cake"
     assert best.word_alignment() == [(0, 0), (1, 1), (2, 2), (3, 1)]
 

@@ -14,6 +14,10 @@ from camber.errors import InputError, ModelError, SettingsError
 from camber.model.directory import write_model
 from camber.model.translator import save_phrase_model
 from camber.nbest.nbest import NBest
+from camber.pipeline.settings import TrainSettings
+from camber.pipeline.train import train
+from camber.pipeline.tune import with_weights
+from camber.tune.loop import TuneSettings, tune
 
 
 def test_translations_do_not_depend_on_threads_or_chunks(hotel_files: Path, hotel_model: Path) -> None:
@@ -78,3 +82,35 @@ def test_a_word_known_only_in_another_case_is_translated_all_the_same(hotel_mode
     only = next(word for word in sorted(words) if word.istitle() and word.lower() not in words and len(word) > 4)
     assert model.source_tokens(f"x {only.lower()} y")[1] == only
     assert model.source_tokens("x zzzqqq y")[1] == "zzzqqq"
+
+
+def test_counts_say_what_probabilities_say_and_can_be_bent(
+    hotel_files: Path, hotel_model: Path, tmp_path: Path
+) -> None:
+    """log p(t|s) is log c(s, t) - log c(s): the untuned models are the same."""
+    names = "count_s,count_t,count_st,lex_s_given_t,lex_t_given_s"
+    settings = TrainSettings.from_dict(
+        {"lm": {"order": 3}, "align": {"model": "quick"}, "rules": {"rule_features": names}}
+    )
+    place = tmp_path / "counts"
+    train(hotel_files / "train.es", hotel_files / "train.en", place, held_out=0, settings=settings)
+    counts, plain = camber.load(place), camber.load(hotel_model)
+    assert counts.decoder.names[:5] == tuple(names.split(","))
+    lines = read_lines(hotel_files / "test.es")
+    for one, other in zip(plain.translations(lines, 5), counts.translations(lines, 5), strict=True):
+        assert one[0].text == other[0].text
+        scores = [[item.derivation.score for item in found] for found in (one, other)]
+        np.testing.assert_allclose(scores[0], scores[1], rtol=0, atol=1e-4)  # probabilities have single precision
+
+    dev = read_lines(hotel_files / "dev.es"), [read_lines(hotel_files / "dev.en")]
+    outcome = tune(counts, *dev, TuneSettings(tuner="pro", bend="mnr", bits=3, iterations=2), threads=1)
+    assert {"count_s@0", "count_st@0", "count_t@0"} <= {*outcome.weights.values}
+    with_weights(place, tmp_path / "bent", outcome.translator, None)
+    again = camber.load(tmp_path / "bent")
+    assert again.translate(lines) == outcome.translator.translate(lines)
+    # pairs that are added are counted, too
+    camber.add(place, ["el zorro duerme"], ["the fox is asleep"])
+    assert camber.load(place).translate(["el zorro duerme"]) == ["the fox is asleep"]
+    with write_model(tmp_path / "copy", "phrase") as draft:
+        save_phrase_model(counts, draft)
+    assert camber.load(tmp_path / "copy").translate(lines) == counts.translate(lines)

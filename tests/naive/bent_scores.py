@@ -20,8 +20,9 @@ class Bend:
         return [number for number in near if 0 <= number < len(lows)]
 
     def worth(self, values):
-        """Return what a rule's values add: name → value."""
-        return sum(self.features[name][1][hit] for name in self.features for hit in self.hits(name, values[name]))
+        """Return what a rule's values add: name → value; a feature that is not there hits nothing."""
+        there = [name for name in self.features if name in values]
+        return sum(self.features[name][1][hit] for name in there for hit in self.hits(name, values[name]))
 
 
 def scores(features, weights, bent):

@@ -90,7 +90,7 @@ def features(rules, derivation, sentence, names, language_models):
                 values["pass_through"] += 1
                 values["source_oov"] += sentence[begin] not in known
             else:
-                for name, value in zip(names, rule[2], strict=True):
+                for name, value in own(rule, names).items():
                     values[name] += value
     values["word_penalty"] = -float(len(words))
     for k, ngrams in enumerate(language_models, 1):
@@ -117,7 +117,12 @@ def bent_worth(bend, rule, names):
     if rule == PASSED:
         return 0.0
     words = sum(isinstance(symbol, str) for symbol in rule[1])
-    return bend.worth({**dict(zip(names, rule[2], strict=True)), "word_penalty": -words})
+    return bend.worth({**own(rule, names), "word_penalty": -words})
+
+
+def own(rule, names):
+    """Return the rule's own features by name; one that is NaN is not there."""
+    return {name: value for name, value in zip(names, rule[2], strict=True) if value == value}
 
 
 def distinct(found):

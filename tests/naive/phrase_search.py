@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from naive.bent_scores import Bend
 
 SCORES = ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s")
+COUNTS = ("count_s", "count_t", "count_st")
 MSD = ("monotone", "swap", "discontinuous")
 
 
@@ -23,6 +24,7 @@ class Rule:
     scores: tuple[float, ...] = ()  # 4; none: a word that is passed through
     reordering: tuple[float, ...] = ()  # 6, backward then forward; none: no reordering model
     links: tuple[tuple[int, int], ...] = ((0, 0),)
+    counts: tuple[int, ...] = (1, 1, 1)  # c(s), c(t), c(s, t); 0: not known
 
 
 @dataclass
@@ -31,12 +33,22 @@ class Model:
 
     rules: dict[tuple[str, ...], list[Rule]]
     language_models: list[dict[tuple[str, ...], tuple[float, float]]] = field(default_factory=list)
-    bend: Bend | None = None  # without it, probabilities enter as logarithms
+    bend: Bend | None = None  # without it, probabilities and counts enter as logarithms
+    names: tuple[str, ...] = SCORES  # the rules' own features
 
 
 def log_of(probability):
     """Return the logarithm; a probability of 0 counts as e^-100."""
     return max(math.log(probability), -100.0) if probability > 0 else -100.0
+
+
+def own(model, rule):
+    """Return the raw values of the rule's own features that are known, by name; none of a word that is passed on."""
+    if not rule.scores:
+        return {}
+    values = dict(zip(SCORES, rule.scores, strict=True))
+    values |= {name: count for name, count in zip(COUNTS, rule.counts, strict=True) if count}
+    return {name: values[name] for name in model.names if name in values}
 
 
 # --- features of one derivation ---------------------------------------------------------------------------------------
@@ -74,7 +86,7 @@ def orientation(previous, span):
 
 def features(model, derivation):
     """Return the features of a derivation by name."""
-    values = dict.fromkeys(SCORES, 0.0)
+    values = dict.fromkeys(model.names, 0.0)
     values |= {f"reorder_{name}_{side}": 0.0 for side in ("backward", "forward") for name in MSD}
     values |= {"distortion": 0.0, "word_penalty": 0.0, "phrase_penalty": float(len(derivation)), "unknown": 0.0}
     previous, previous_rule = None, None
@@ -83,8 +95,8 @@ def features(model, derivation):
         values["word_penalty"] -= len(rule.target)
         if not rule.scores:
             values["unknown"] += 1.0
-        for name, probability in zip(SCORES, rule.scores, strict=False):
-            values[name] += log_of(probability) if model.bend is None else probability
+        for name, value in own(model, rule).items():
+            values[name] += log_of(value) if model.bend is None else value
         turn = orientation(previous, (begin, end))
         if rule.reordering:
             values[f"reorder_{MSD[turn]}_backward"] += log_of(rule.reordering[turn])
@@ -112,8 +124,7 @@ def bent_worth(model, rule):
     """Return what the bins that a rule's values fall into add; a word that is passed through hits none."""
     if model.bend is None or not rule.scores:
         return 0.0
-    values = dict(zip(SCORES, rule.scores, strict=True))
-    return model.bend.worth({**values, "word_penalty": -len(rule.target)})
+    return model.bend.worth({**own(model, rule), "word_penalty": -len(rule.target)})
 
 
 # --- all derivations --------------------------------------------------------------------------------------------------
@@ -128,9 +139,9 @@ def options(model, phrase, weights, limit):
     def estimate(rule):
         value = weights["phrase_penalty"] - weights["word_penalty"] * len(rule.target)
         if model.bend is None:
-            value += sum(weights[name] * log_of(p) for name, p in zip(SCORES, rule.scores, strict=True))
+            value += sum(weights[name] * log_of(p) for name, p in own(model, rule).items())
         else:
-            value += sum(weights.get(name, 0.0) * p for name, p in zip(SCORES, rule.scores, strict=True))
+            value += sum(weights.get(name, 0.0) * p for name, p in own(model, rule).items())
             value += bent_worth(model, rule)
         for k, ngrams in enumerate(model.language_models, 1):
             value += weights["lm" if k == 1 else f"lm{k}"] * lm_score(ngrams, rule.target, begin=False, end=False)

@@ -15,8 +15,9 @@ def random_bend(rng, inputs, values, kind="bins"):
     weights by name, and the twin's bend.
     """
     bins = {}
-    for name, seen in values.items():
-        if rng.random() < 0.8:
+    for name, every in values.items():
+        seen = [value for value in every if value == value]
+        if seen and rng.random() < 0.8:
             some = rng.choice(seen, max(1, len(seen) // 2))
             bins[name] = Bins.make(some, bits=int(rng.integers(1, 4)))
     bend = DiscreteBend(tuple(inputs), bins, kind, tuple(name for name in ("word_penalty",) if name in bins))

@@ -10,8 +10,11 @@ from camber.rules.ragged import offsets_from
 NAMES = ("p", "q")
 
 
-def random_rules(rng, number):
-    """Draw rules with up to two non-terminals; some have no words on the target side, or several translations."""
+def random_rules(rng, number, absent=0.0):
+    """Draw rules with up to two non-terminals; some have no words on the target side, or several translations.
+
+    A share of the features is `absent`: NaN.
+    """
     rules = []
     shapes = (("w",), ("w", "w"), ("w", 1), (1, "w"), (1, "w", 2), ("w", 1, "w"), (1, 2), (1, 2, "w"), ("w", 1, "w", 2))
     for _ in range(number):
@@ -21,7 +24,8 @@ def random_rules(rng, number):
             target = [*(symbol for symbol in source if not isinstance(symbol, str))]
             target += [str(word) for word in rng.choice(TARGET, rng.integers(0 if target else 1, 4))]
             rng.shuffle(order := list(range(len(target))))
-            rules.append((source, tuple(target[i] for i in order), tuple(rng.normal(size=2).tolist())))
+            values = np.where(rng.random(2) < absent, np.nan, rng.normal(size=2))
+            rules.append((source, tuple(target[i] for i in order), tuple(values.tolist())))
     return rules
 
 

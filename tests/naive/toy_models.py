@@ -42,12 +42,17 @@ def random_rules(rng, longest=3, targets=3, with_reordering=True, share=1.0):
         for phrase in level:
             if rng.random() > share * (1.1 - length / 4):
                 continue
+            seen = int(rng.integers(5))
             texts = {tuple(rng.choice(TARGET, rng.integers(1, 4))) for _ in range(rng.integers(1, targets + 1))}
             for text in sorted(texts):
                 links = tuple((int(rng.integers(length)), t) for t in range(len(text)) if rng.random() < 0.5)
                 probabilities = (np.float32(rng.random(10)) * 0.98 + 0.01).astype(np.float32).tolist()
                 rule = Rule(
-                    tuple(map(str, text)), tuple(probabilities[:4]), tuple(probabilities[4:]) * with_reordering, links
+                    tuple(map(str, text)),
+                    tuple(probabilities[:4]),
+                    tuple(probabilities[4:]) * with_reordering,
+                    links,
+                    (seen, *rng.integers(5, size=2).tolist()),
                 )
                 rules.setdefault(phrase, []).append(rule)
     return rules
@@ -73,11 +78,11 @@ def store_of(rules):
         source_ids=source.encode([word for phrase in phrases for word in phrase]).astype(np.int32),
         source_offsets=offsets_from(np.array([len(phrase) for phrase in phrases], np.int64)),
         rule_offsets=offsets_from(np.array([len(rules[phrase]) for phrase in phrases], np.int64)),
-        source_counts=np.ones(len(phrases), np.int64),
+        source_counts=np.array([rules[phrase][0].counts[0] for phrase in phrases], np.int64),
         target_ids=target.encode([word for rule in flat for word in rule.target]).astype(np.int32),
         target_offsets=offsets_from(np.array([len(rule.target) for rule in flat], np.int64)),
         scores=np.array([rule.scores for rule in flat], np.float32).reshape(len(flat), len(SCORES)),
-        counts=np.ones((len(flat), 2), np.int32),
+        counts=np.array([rule.counts[1:] for rule in flat], np.int32).reshape(len(flat), 2),
         reordering=reordering if reordering.shape[1] == 2 * len(MSD) else np.zeros((len(flat), 0), np.float32),
         links=np.array(links, np.uint8).reshape(len(links), 2),
         link_offsets=offsets_from(np.array([len(rule.links) for rule in flat], np.int64)),

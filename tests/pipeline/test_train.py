@@ -324,9 +324,7 @@ def test_hierarchical_rules_are_another_method_of_the_same_training(
     assert camber.load(tmp_path / "m").translate(source, threads=2) == output
     found = next(model.translations(source[:1], nbest=5))
     assert len({item.text for item in found}) > 1
-    assert all(
-        abs(item.derivation.features.sum(0) @ model.decoder.weights - item.derivation.score) < 1e-6 for item in found
-    )
+    assert all(abs(item.derivation.sums @ model.decoder.weights - item.derivation.score) < 1e-6 for item in found)
 
 
 def test_a_method_that_does_not_exist_is_refused_with_those_that_do(hotel_files: Path, tmp_path: Path) -> None:

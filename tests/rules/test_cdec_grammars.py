@@ -12,6 +12,7 @@ from naive.toy_grammars import grammars
 
 import camber
 from camber.corpus import Vocabulary
+from camber.decode.lists import to_nbest
 from camber.errors import CamberError, InputError
 from camber.model.cdec_ini import convert_cdec
 from camber.model.translator import load
@@ -19,6 +20,7 @@ from camber.model.weights import Weights
 from camber.pipeline.tune import with_weights
 from camber.rules.cdec import CdecIni, read_cdec_grammar, read_cdec_grammars, read_cdec_weights, write_cdec_grammar
 from camber.rules.grammar_set import GrammarSet
+from camber.rules.moses_rules import write_moses_rules
 from camber.tune.bending import bent_decoder
 
 HAUS = """\
@@ -54,7 +56,8 @@ def test_a_grammar_is_read_as_it_stands(tmp_path):
     assert [grammar.source_side(r) for r in range(3)] == [["haus"], ["das", "[1]"], ["[1]", "das", "[2]"]]
     assert [grammar.target_side(r) for r in range(3)] == [["house"], ["the", "[1]"], ["[2]", "the", "[1]"]]
     assert grammar.names == ("p", "q")
-    assert grammar.features.tolist() == [[0.5, 1.0], [0.25, 0.0], [0.0, -0.2]]
+    # what a rule leaves out is absent, not 0
+    np.testing.assert_array_equal(grammar.features, [[0.5, 1.0], [0.25, np.nan], [np.nan, -0.2]])
     assert [grammar.rule_links(r) for r in range(3)] == [[(0, 0)], [(0, 0)], [(1, 1)]]
 
 
@@ -199,3 +202,37 @@ def test_words_that_cdec_would_misread_are_left_out(tmp_path):
     with pytest.raises(CamberError, match="'a=b' cannot be written"):
         write_cdec_grammar(tmp_path / "out", grammar, {"p": "a=b"})
     assert len(read_cdec_grammar(tmp_path / "out")) == 3, "the old file is still there"
+
+
+def test_what_a_rule_lacks_is_not_written_and_hits_no_bin(tmp_path):
+    grammar = read_cdec_grammar(write(tmp_path / "g", HAUS + HUND))
+    write_cdec_grammar(tmp_path / "out", grammar)
+    assert (tmp_path / "out").read_text().splitlines()[1] == "[X] ||| das [X,1] ||| the [X,1] ||| p=0.25 ||| 0-0"
+    np.testing.assert_array_equal(read_cdec_grammar(tmp_path / "out").features, grammar.features)
+    with pytest.raises(CamberError, match="some rules have no q, but every rule of a Moses table has all scores"):
+        write_moses_rules(tmp_path / "table", grammar, ["p", "q"])
+
+    convert_cdec(model_files(tmp_path, "feature_function=KLanguageModel lm.arpa\n"), tmp_path / "model")
+    plain = load(tmp_path / "model").decoder
+    sentences = [["das", "haus"], ["hund"]]
+    values = plain.rule_values(sentences)
+    assert {name: [part.tolist() for part in values[name]] for name in ("p", "q")} == {
+        "p": [[0.25, 0.5, 1.0], [1, 1, 1]],
+        "q": [[-0.2, 1.0], [1, 2]],
+    }
+    bent = bent_decoder(plain, sentences, "bins", 4)
+    (best,) = next(bent.decode(sentences[:1], threads=1))
+    (straight,) = next(plain.decode(sentences[:1], threads=1))
+    assert best.words == straight.words == ["the", "house"]
+    assert best.score == pytest.approx(straight.score)
+    lacking = np.isnan(best.features[:, bent.inputs.index("q")])
+    assert sorted(lacking[best.rules >= 0]) == [False, True]  # "das X" has no q, "haus" has
+    _, bins = bent.weighing.of_hypotheses(best.features, best.rules, np.array([0, len(best.rules)]), best.sums[None])
+    hits = dict(zip(bent.names[len(bent.bend.linear) :], bins.dense()[0].tolist(), strict=True))
+    assert (hits["p@0"], hits["p@1"], hits["p@2"], hits["q@0"], hits["q@1"]) == (1, 1, 0, 0, 1)
+    # lists for other programs have no NaN
+    nbest = to_nbest(bent, [[best]])
+    assert nbest.sparse == {"q"}
+    np.testing.assert_allclose(nbest.hypothesis_features()[0], best.sums)
+    graph = plain.hypergraph(sentences[0])
+    assert np.isfinite(graph.features).all()

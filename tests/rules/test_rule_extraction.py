@@ -16,8 +16,9 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus import Bitext, Sentences
 from camber.corpus.reading import read_parallel, words
 from camber.errors import CamberError, SettingsError
-from camber.rules.extraction import RuleSettings, extract
+from camber.rules.extraction import extract
 from camber.rules.moses import read_moses
+from camber.rules.settings import RuleSettings
 from camber.rules.suffixes import SortedSuffixes
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from camber.corpus import Vocabulary
-from camber.errors import CamberError, ModelError
+from camber.errors import CamberError, ModelError, SettingsError
 from camber.kernel import compiled_kernels
 from camber.rules.moses import read_moses
 from camber.rules.ragged import offsets_from
+from camber.rules.settings import RuleSettings
 from camber.rules.significance import significance, significant
-from camber.rules.store import RuleStore
+from camber.rules.store import SCORE_NAMES, RuleStore
 
 
 def store_of(phrases, options=None):
@@ -172,3 +173,26 @@ def test_a_damaged_store_is_a_clear_error(tmp_path):
     (tmp_path / "rules.json").write_text(json.dumps({"format": 99, "max_phrase_length": 7}))
     with pytest.raises(ModelError, match="format 99"):
         RuleStore.load(tmp_path)
+
+
+def test_a_table_has_the_features_that_are_asked_for():
+    store = store_of([(1,), (1, 2)], {(1,): [((0,), 0.75, 5, 3), ((1,), 0.25, 0, 1)], (1, 2): [((2,), 1.0, 2, 0)]})
+    assert store.table(SCORE_NAMES) is store.scores
+    found = store.table(["count_st", "p_t_given_s", "count_s", "count_t"])
+    assert found.dtype == np.float32
+    # a count of 0 is one that nobody knows
+    nan = np.nan
+    np.testing.assert_array_equal(found, np.float32([[3, 0.75, 4, 5], [1, 0.25, 4, nan], [nan, 1.0, nan, 2]]))
+    with pytest.raises(SettingsError, match=r"no rule feature is called 'p'; known: p_s_given_t, .*count_st"):
+        store.table(["p"])
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [("count_s,p", "'p' is no feature"), (" , ", "'nothing' is no"), ("count_s,count_s", "named twice")],
+)
+def test_features_that_do_not_exist_or_come_twice_are_refused(names, problem):
+    with pytest.raises(SettingsError, match=problem):
+        RuleSettings(rule_features=names)
+    assert RuleSettings(rule_features="count_s, lex_t_given_s").features == ("count_s", "lex_t_given_s")
+    assert RuleSettings().features == SCORE_NAMES
