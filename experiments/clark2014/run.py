@@ -41,15 +41,14 @@ METRIC = BLEU(tokenize="none")
 REPLICAS = 3
 #: rounds of decoding and fitting; the paper has 30
 ITERATIONS = 6
-GRID_ITERATIONS = 4
 #: half of the decoders' defaults
 POP_LIMITS = {"hiero": 100, "phrase": 200}
 BITS = (4, 8, 12)
-BETAS = (1e3, 1e5, 1e7)
+BETAS = (1e3, 1e5, 1e7, 1e9)
 #: bits with which beta is chosen first; bits are then chosen with that beta
 FIRST_BITS = 8
 
-#: condition → (bend, rule features of the hierarchical system: probabilities or counts)
+#: condition → (bend, rule features: probabilities or counts); log C is not in the paper
 CONDITIONS = {
     "P": ("raw", "P"),
     "log P": ("none", "P"),
@@ -57,13 +56,22 @@ CONDITIONS = {
     "Over P": ("overlap", "P"),
     "LNR P": ("lnr", "P"),
     "MNR P": ("mnr", "P"),
+    "log C": ("none", "C"),
     "MNR C": ("mnr", "C"),
 }
+#: phrase pairs have p(s|t), too, and so c(t) takes its place
 FEATURES = {
-    "P": "p_coherent,lex_t_given_s,lex_s_given_t",
-    "C": "count_s,count_st,lex_t_given_s,lex_s_given_t",
+    "hiero": {
+        "P": "p_coherent,lex_t_given_s,lex_s_given_t",
+        "C": "count_s,count_st,lex_t_given_s,lex_s_given_t",
+    },
+    "phrase": {
+        "P": "p_s_given_t,lex_s_given_t,p_t_given_s,lex_t_given_s",
+        "C": "count_s,count_t,count_st,lex_s_given_t,lex_t_given_s",
+    },
 }
-SYSTEMS = {"hiero": tuple(CONDITIONS), "phrase": tuple(name for name in CONDITIONS if not name.endswith("C"))}
+#: the table of settings that has them
+STAGES = {"hiero": "hiero", "phrase": "rules"}
 
 #: Table 3 of the paper
 PAPER = {
@@ -89,13 +97,13 @@ class Job:
     bits: int
     beta: float
     replica: int
-    final: bool  # on test with all iterations; otherwise on HyperTune with fewer
+    final: bool  # on test; otherwise on HyperTune
 
     @property
     def place(self) -> str:
         """The name of its file."""
-        rounds = ITERATIONS if self.final else GRID_ITERATIONS
-        text = json.dumps([asdict(self), rounds, POP_LIMITS[self.system], FEATURES], sort_keys=True)
+        features = FEATURES[self.system][CONDITIONS[self.condition][1]]
+        text = json.dumps([asdict(self), ITERATIONS, POP_LIMITS[self.system], features], sort_keys=True)
         part = "test" if self.final else "hyper"
         name = self.condition.replace(" ", "-").lower()
         return f"{self.system}.{self.pair}.{name}.{part}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
@@ -161,8 +169,8 @@ class Runs:
 
 def train(system: str, pair: str, text: Path, work: Path) -> None:
     """Train the systems of a language pair, untuned; those that exist are taken."""
-    for name in FEATURES if system == "hiero" else ("P",):
-        settings = {"text": {"tokenizer": "none"}, "hiero": {"rule_features": FEATURES[name]}}
+    for name, features in FEATURES[system].items():
+        settings = {"text": {"tokenizer": "none"}, STAGES[system]: {"rule_features": features}}
         camber.train(
             text / f"train.{pair}",
             text / "train.en",
@@ -190,7 +198,7 @@ def run(job: Job, text: Path, work: Path) -> None:
     half = len(source) // 2
     settings = TuneSettings(
         tuner="pro",
-        iterations=ITERATIONS if job.final else GRID_ITERATIONS,
+        iterations=ITERATIONS,
         patience=0,
         bend=bend,
         bits=job.bits,
@@ -226,10 +234,10 @@ def choose(found: Runs, system: str, pair: str) -> dict[str, tuple[int, float]]:
     def job(condition: str, bits: int, beta: float) -> Job:
         return Job(system, pair, condition, bits, beta, 0, False)
 
-    bent = [name for name in SYSTEMS[system] if CONDITIONS[name][0] not in ("raw", "none")]
+    bent = [name for name in CONDITIONS if CONDITIONS[name][0] not in ("raw", "none")]
     tied = [name for name in bent if CONDITIONS[name][0] in ("lnr", "mnr")]
     first = [job(name, FIRST_BITS, beta) for name in tied for beta in BETAS]
-    best: dict[str, tuple[int, float]] = dict.fromkeys(SYSTEMS[system], (FIRST_BITS, 0.0))
+    best: dict[str, tuple[int, float]] = dict.fromkeys(CONDITIONS, (FIRST_BITS, 0.0))
     best |= _highest(first, found(first))
     second = [job(name, bits, best[name][1]) for name in bent for bits in BITS]
     return best | _highest(second, found(second))
@@ -274,7 +282,7 @@ def table_3(found: Runs, system: str, pair: str) -> str:
         lines.append(
             f"| {name} | {bits if bend not in ('raw', 'none') else ''} | {f'{beta:g}' if beta else ''} | "
             f"{group[0]['features']:,} | {np.mean([r['dev'] for r in group]):.2f} | {spread(scores)} | "
-            f"{np.mean(scores) - base:+.2f} | {p[0]} | {p[1]} | {', '.join(map(str, PAPER[name]))} |"
+            f"{np.mean(scores) - base:+.2f} | {p[0]} | {p[1]} | {', '.join(map(str, PAPER.get(name, ())))} |"
         )
     return "\n".join(lines)
 
