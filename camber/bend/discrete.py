@@ -36,6 +36,9 @@ KINDS = {
     "mnr": "bins, pulled towards any monotone curve",
 }
 
+#: hyper-parameter → the kinds of bends to which it makes a difference
+APPLIES = {"bits": ("bins", "overlap", "lnr", "mnr"), "beta": ("lnr", "mnr"), "gamma": ("mnr",)}
+
 #: what the penalty for words is called, here and in cdec; it is there as it was, beside its bins
 WORD_PENALTIES = ("word_penalty", "WordPenalty")
 

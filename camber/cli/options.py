@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +41,14 @@ def settings_options(*classes: type[Settings], prefix: str = "") -> Callable[[Ca
         return command
 
     return decorate
+
+
+def refuse_idle(names: Iterable[str], reason: str) -> None:
+    """Refuse flags that the user named though they make no difference, such as ``--gamma`` for free bins."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.replace('_', '-')} makes no difference {reason}")
 
 
 def pick(cls: type[Made], values: dict[str, Any]) -> Made:

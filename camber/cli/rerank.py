@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from camber.cli.options import FILE, pick, seed_option, settings_options, threads_option
+from camber.cli.options import FILE, pick, refuse_idle, seed_option, settings_options, threads_option
 from camber.nbest.nbest import FORMATS
 from camber.rerank.settings import LEARNERS, FeatureSettings, ResponseSettings
 from camber.tune.tuners import TUNERS
@@ -83,12 +83,15 @@ def fit(
     The list's own order is one of its features; --lm, --length and --consensus make more from the texts. The model
     keeps all that, so that `camber rerank apply` makes the same ones.
     """
+    from camber.bend.discrete import APPLIES
     from camber.corpus.reading import read_lines
     from camber.model.directory import check_place
     from camber.rerank.report import evaluate
     from camber.rerank.reranker import Reranker
 
     check_place(model)
+    learner = values["learner"]
+    refuse_idle([name for name, kinds in APPLIES.items() if learner not in kinds], f"to --learner {learner}")
     features, responses = pick(FeatureSettings, values), pick(ResponseSettings, values)
     texts = [read_lines(file) for file in references]
     sources = read_lines(source) if source else None

@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, given, seed_option, settings_options, threads_option
+from camber.cli.options import FILE, given, refuse_idle, seed_option, settings_options, threads_option
 from camber.pipeline.settings import STAGES, TrainSettings, read_config
 
 #: stages whose flags carry the stage's name, because a field's name alone would say too little
 _PREFIXES = {"align": "align", "lm": "lm", "hiero": "hiero", "chart": "chart"}
+#: stages that only one method has
+_METHODS = {"rules": "phrase", "decode": "phrase", "hiero": "hiero", "chart": "hiero"}
 
 
 def _stage_options(command: Any) -> Any:
@@ -43,9 +45,16 @@ def _stage_options(command: Any) -> Any:
 @seed_option
 @threads_option
 def command(config: Path | None, **values: Any) -> None:
+    from camber.bend.discrete import APPLIES
     from camber.pipeline.train import train
 
     tables = read_config(config) if config else {}
     for name, cls in STAGES.items():
-        tables.setdefault(name, {}).update(given(cls, values, _PREFIXES.get(name, "")))
+        found = given(cls, values, _PREFIXES.get(name, ""))
+        if found and name in _METHODS and _METHODS[name] != values["method"]:
+            flags = [f"{_PREFIXES[name]}_{item}" if name in _PREFIXES else item for item in found]
+            refuse_idle(flags, f"to --method {values['method']}")
+        tables.setdefault(name, {}).update(found)
+    bend = TrainSettings.from_dict(tables).tune.bend
+    refuse_idle([name for name, kinds in APPLIES.items() if bend not in kinds], f"to --bend {bend}")
     train(settings=TrainSettings.from_dict(tables), **values)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, pick, seed_option, settings_options, threads_option
+from camber.cli.options import FILE, pick, refuse_idle, seed_option, settings_options, threads_option
 from camber.tune.loop import TuneSettings
 
 
@@ -38,6 +38,7 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
     from camber.tune.grid import GridOutcome
 
     settings = pick(TuneSettings, values)
+    _refuse_idle(model, settings.bend)
     outcome = tune_model(model, settings=settings, **values)
     if as_json:
         rounds = [[(found.score, found.ratio) for found in replica.rounds] for replica in outcome.replicas]
@@ -54,3 +55,18 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
         if isinstance(outcome, GridOutcome):
             click.echo("\n".join(outcome.lines()))
         click.echo(f"{settings.metric.upper()} on dev: {outcome}")
+
+
+def _refuse_idle(model: Path, bend: str) -> None:
+    """Refuse hyper-parameters of bins where there are none, or where they are made already."""
+    from camber.bend.discrete import APPLIES
+    from camber.model.bend import read_bend
+    from camber.model.directory import ModelDirectory
+
+    kind, reason = bend, f"to --bend {bend}"
+    if bend == "keep":
+        kept = read_bend(ModelDirectory.open(model))
+        kind, reason = ("none", "to a model without bins") if kept is None else (kept.kind, f"to bins ({kept.kind})")
+        reason += "; name a bend with --bend"
+    idle = [name for name, kinds in APPLIES.items() if kind not in kinds or (bend == "keep" and name == "bits")]
+    refuse_idle(idle, reason)

@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 
+from camber.bend.discrete import APPLIES
 from camber.decode.derivation import Decoder
 from camber.errors import SettingsError, TuneError
 from camber.model.translator import Translator
@@ -30,9 +31,6 @@ KEYS = {
     "gamma": "how sharply monotone steps are told from others",
     "l2": "the strength of the tuner's L2 penalty",
 }
-#: bends to which a key applies; bits: only where bins are made
-_BENDS = {"bits": ("bins", "overlap", "lnr", "mnr"), "beta": ("lnr", "mnr"), "gamma": ("mnr",)}
-
 Grid = Mapping[str, Sequence[float]]
 
 
@@ -119,7 +117,7 @@ def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[di
     useless = [
         key
         for key in grid
-        if key in _BENDS and (kind not in _BENDS[key] or (key == "bits" and settings.bend == "keep"))
+        if key in APPLIES and (kind not in APPLIES[key] or (key == "bits" and settings.bend == "keep"))
     ]
     if useless and len(useless) == len(grid):
         raise SettingsError(

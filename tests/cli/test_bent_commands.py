@@ -11,7 +11,8 @@ from camber.cli import cli
 from camber.corpus.reading import read_lines
 from camber.nbest.nbest import NBest
 
-QUICK = ("--iterations", 2, "--nbest", 10, "--tuner", "pro", "--bits", 3)
+PRO = ("--iterations", 2, "--nbest", 10, "--tuner", "pro")
+QUICK = (*PRO, "--bits", 3)
 
 
 def run(*words: object) -> Result:
@@ -49,7 +50,7 @@ def test_a_model_is_bent_described_drawn_used_and_straightened(
     assert "p_t_given_s" in NBest.read(nbest).names  # raw values, before the bend
     assert not any("@" in name for name in NBest.read(nbest).names)
 
-    done = run("tune", bent, *dev, "--out", straight, "--bend", "none", *QUICK)
+    done = run("tune", bent, *dev, "--out", straight, "--bend", "none", *PRO)
     assert done.exit_code == 0, done.output
     assert not (straight / "bins.tsv").exists()
 
@@ -75,3 +76,27 @@ def test_a_tuner_that_cannot_tune_bins_says_which_can(hotel_model: Path, hotel_f
         assert done.exit_code == 1
         assert "use pro, expected-bleu or likelihood" in str(done.exception) + done.output
     assert not (tmp_path / "m").exists()
+
+
+def test_flags_that_make_no_difference_are_refused(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
+    dev = ("--dev-source", hotel_files / "dev.es", "--dev-target", hotel_files / "dev.en")
+    bent, other = tmp_path / "bent", tmp_path / "other"
+    assert run("tune", hotel_model, *dev, "--out", bent, "--bend", "lnr", *QUICK).exit_code == 0
+    text = ("--source", hotel_files / "dev.es", "--target", hotel_files / "dev.en", "--model", other)
+    for words, told in (
+        (("tune", hotel_model, *dev, "--bits", 4), "--bits makes no difference to a model without bins; name a bend"),
+        (("tune", hotel_model, *dev, "--bend", "raw", "--beta", 4), "--beta makes no difference to --bend raw"),
+        (("tune", hotel_model, *dev, "--bend", "lnr", "--gamma", 4), "--gamma makes no difference to --bend lnr"),
+        (("tune", bent, *dev, "--bits", 4), "--bits makes no difference to bins (lnr); name a bend"),
+        (("train", *text, "--bits", 4), "--bits makes no difference to --bend keep"),
+        (("train", *text, "--bend", "bins", "--beta", 4), "--beta makes no difference to --bend bins"),
+        (("train", *text, "--hiero-samples", 4), "--hiero-samples makes no difference to --method phrase"),
+        (("train", *text, "--method", "hiero", "--options", 4), "--options makes no difference to --method hiero"),
+        (("rerank", "fit", "--nbest", "n", "--model", other, "--bits", 4), "--bits makes no difference to --learner"),
+    ):
+        done = run(*words)
+        assert done.exit_code == 2, words
+        assert told in " ".join(done.output.split()), words
+    assert not other.exists()
+    done = run("tune", bent, *dev, "--out", other, "--beta", 10, *PRO)  # how bins are tied may change
+    assert done.exit_code == 0, done.output
