@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.agreement import Trainer
+from camber.arrays import Shapes, open_arrays, save_arrays
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
 
@@ -29,8 +30,14 @@ FORMAT = 1
 #: Pairs of words that were linked less often than this are forgotten; they still count in the totals of their words.
 LEAST = 0.01
 
-_ARRAYS = ("entry_offsets", "entry_targets", "counts", "source_words", "target_words", "jumps")
-_KINDS = (np.int64, np.int32, np.float32, np.float64, np.float64, np.float32)
+_ARRAYS: Shapes = {
+    "entry_offsets": (np.int64, 1),
+    "entry_targets": (np.int32, 1),
+    "counts": (np.float32, 1),
+    "source_words": (np.float64, 2),
+    "target_words": (np.float64, 2),
+    "jumps": (np.float32, 2),
+}
 
 
 @dataclass(frozen=True)
@@ -111,8 +118,7 @@ class Aligner:
         """Write one ``.npy`` file per array, the vocabularies as text, and ``aligner.json``, into `folder`."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        for name, kind in zip(_ARRAYS, _KINDS, strict=True):
-            np.save(folder / f"{name}.npy", np.ascontiguousarray(getattr(self, name), kind), allow_pickle=False)
+        save_arrays(folder, {name: getattr(self, name) for name in _ARRAYS}, _ARRAYS)
         self.source.save(folder / "source.vocabulary.txt")
         self.target.save(folder / "target.vocabulary.txt")
         facts = {"format": FORMAT, "symmetrise": self.symmetrise}
@@ -125,19 +131,18 @@ class Aligner:
         try:
             facts = json.loads((folder / "aligner.json").read_text(encoding="utf-8"))
             version, symmetrise = facts["format"], str(facts["symmetrise"])
-            arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in _ARRAYS}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{folder}: not an aligner ({error}); train the model again") from None
         if version != FORMAT:
             raise ModelError(f"{folder}: aligner of format {version!r}, expected {FORMAT}; train the model again")
         source, target = (Vocabulary.load(folder / f"{side}.vocabulary.txt") for side in ("source", "target"))
-        found = cls(source=source, target=target, symmetrise=symmetrise, **arrays)
+        found = cls(source=source, target=target, symmetrise=symmetrise, **open_arrays(folder, _ARRAYS))
         fits = (
             len(found.entry_offsets) == len(source) + 1
             and found.entry_offsets[-1] == len(found.entry_targets) == len(found.counts)
             and found.source_words.shape == (max(len(source), 1), 2)
             and found.target_words.shape == (max(len(target), 1), 2)
         )
-        if not fits or any(array.dtype != kind for array, kind in zip(arrays.values(), _KINDS, strict=True)):
+        if not fits:
             raise ModelError(f"{folder}: the arrays of the aligner do not fit together; train the model again")
         return found

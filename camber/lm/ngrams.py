@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays import Shapes, open_arrays, save_arrays
 from camber.corpus import Sentences, Vocabulary
 from camber.corpus.reading import decode_lines, read_bytes, write_lines
 from camber.errors import CamberError, ModelError
@@ -183,8 +184,7 @@ class NgramModel:
     def save(self, folder: str | Path, prefix: str) -> None:
         """Write `prefix`.nodes.npy, `prefix`.children.npy and `prefix`.words.txt into a folder."""
         folder = Path(folder)
-        np.save(folder / f"{prefix}.nodes.npy", self.nodes)
-        np.save(folder / f"{prefix}.children.npy", self.children)
+        save_arrays(folder, {f"{prefix}.nodes": self.nodes, f"{prefix}.children": self.children})
         header = f"{self.order} {self.root} {self.begin}"
         write_lines(folder / f"{prefix}.words.txt", [header, *self.vocabulary.words])
 
@@ -192,24 +192,15 @@ class NgramModel:
     def load(cls, folder: str | Path, prefix: str) -> NgramModel:
         """Open what :meth:`save` wrote; the arrays are memory-mapped."""
         folder = Path(folder)
-        arrays = []
-        for name in ("nodes", "children"):
-            path = folder / f"{prefix}.{name}.npy"
-            try:
-                # mode "c": kernels see a writable array (one signature), the file is never changed
-                array = np.load(path, mmap_mode="c", allow_pickle=False)
-            except (OSError, ValueError) as error:
-                raise ModelError(f"{path}: cannot be opened ({error}); build the model again") from None
-            if array.dtype != CELL or array.ndim != 1:
-                raise ModelError(f"{path}: not the {name} of a language model; build the model again")
-            arrays.append(array.view(np.ndarray))
+        shapes: Shapes = {f"{prefix}.{name}": (CELL, 1) for name in ("nodes", "children")}
+        nodes, children = open_arrays(folder, shapes, "build the model again").values()
         path = folder / f"{prefix}.words.txt"
         lines = decode_lines(read_bytes(path), path)
         try:
             order, root, begin = map(int, lines[0].split())
         except (IndexError, ValueError):
             raise ModelError(f"{path}: the first line is not 'order root begin'; build the model again") from None
-        return cls(arrays[0], arrays[1], Vocabulary(lines[1:]), order, root, begin)
+        return cls(nodes, children, Vocabulary(lines[1:]), order, root, begin)
 
 
 def concatenate(models: Sequence[NgramModel]) -> tuple[Cells, Cells, npt.NDArray[np.int64], npt.NDArray[np.int64]]:

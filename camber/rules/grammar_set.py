@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays import Shapes, open_arrays, save_arrays
 from camber.corpus import Vocabulary
 from camber.errors import ModelError
 from camber.progress import log
@@ -25,7 +26,18 @@ from camber.rules.ragged import offsets_from
 
 I8 = npt.NDArray[np.int64]
 
-_COLUMNS = ("source", "source_offsets", "target", "target_offsets", "features", "links", "link_offsets")
+#: Columns of the rules: symbols in 32 bits, features in 64.
+_COLUMNS: Shapes = {
+    "source": (np.int32, 1),
+    "source_offsets": (np.int64, 1),
+    "target": (np.int32, 1),
+    "target_offsets": (np.int64, 1),
+    "features": (np.float64, 2),
+    "links": (np.uint8, 2),
+    "link_offsets": (np.int64, 1),
+}
+#: Which rules, and which words, belong to a sentence.
+_SENTENCES: Shapes = dict.fromkeys(("offsets", "words", "word_offsets"), (np.int64, 1))
 
 
 @dataclass(frozen=True)
@@ -121,13 +133,10 @@ class GrammarSet:
         )
 
     def save(self, folder: str | Path) -> None:
-        """Write the columns as .npy files into a folder that exists: symbols in 32 bits, features in 64."""
+        """Write the columns as .npy files into a folder that exists."""
         folder = Path(folder)
-        for name in _COLUMNS:
-            column = getattr(self.rules, name)
-            np.save(folder / f"{name}.npy", column.astype(np.int32) if name in ("source", "target") else column)
-        for name in ("offsets", "words", "word_offsets"):
-            np.save(folder / f"{name}.npy", getattr(self, name))
+        save_arrays(folder, {name: getattr(self.rules, name) for name in _COLUMNS}, _COLUMNS)
+        save_arrays(folder, {name: getattr(self, name) for name in _SENTENCES}, _SENTENCES)
         self.rules.source_words.save(folder / "source_words.txt")
         self.rules.target_words.save(folder / "target_words.txt")
         (folder / "features.json").write_text(json.dumps(list(self.names)) + "\n", encoding="utf-8")
@@ -136,20 +145,11 @@ class GrammarSet:
     def load(cls, folder: str | Path) -> GrammarSet:
         """Open what :meth:`save` wrote; the columns are memory-mapped."""
         folder = Path(folder)
-
-        def column(name: str) -> npt.NDArray[np.int64]:
-            path = folder / f"{name}.npy"
-            try:
-                empty = path.stat().st_size <= 128  # an array without elements cannot be mapped
-                array = np.load(path, mmap_mode=None if empty else "c", allow_pickle=False)
-            except (OSError, ValueError) as error:
-                raise ModelError(f"{path}: cannot be opened ({error}); convert the model again") from None
-            return array.view(np.ndarray)
-
         try:
             names = tuple(json.loads((folder / "features.json").read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise ModelError(f"{folder / 'features.json'}: cannot be read ({error}); convert the model again") from None
-        vocabularies = (Vocabulary.load(folder / f"{side}_words.txt") for side in ("source", "target"))
-        rules = Grammar(names, *(column(name) for name in _COLUMNS), *vocabularies)  # type: ignore[arg-type]
-        return cls(rules, column("offsets"), column("words"), column("word_offsets"))
+        words = [Vocabulary.load(folder / f"{side}_words.txt") for side in ("source", "target")]
+        remedy = "convert the model again"
+        rules = Grammar(names, **open_arrays(folder, _COLUMNS, remedy), source_words=words[0], target_words=words[1])
+        return cls(rules, **open_arrays(folder, _SENTENCES, remedy))

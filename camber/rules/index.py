@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
+from camber.arrays import Shapes, open_arrays, save_arrays
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, ModelError
@@ -28,7 +29,7 @@ from camber.rules.suffix_array import ends_of, find_phrase, merge_suffixes, sort
 FORMAT = 1
 
 #: Every array of the index with its type and its number of dimensions.
-_ARRAYS: dict[str, tuple[type[np.generic], int]] = {
+_ARRAYS: Shapes = {
     "source_ids": (np.int32, 1),
     "source_offsets": (np.int64, 1),
     "target_ids": (np.int32, 1),
@@ -172,8 +173,7 @@ class CorpusIndex:
             "link_offsets": self.alignment.offsets,
             "suffixes": self.suffixes,
         }
-        for name, (kind, _) in _ARRAYS.items():
-            np.save(folder / f"{name}.npy", np.ascontiguousarray(arrays[name], kind), allow_pickle=False)
+        save_arrays(folder, arrays, _ARRAYS)
         self.source.vocabulary.save(folder / "source.vocabulary.txt")
         self.target.vocabulary.save(folder / "target.vocabulary.txt")
         (folder / "index.json").write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8")
@@ -190,7 +190,7 @@ class CorpusIndex:
             raise ModelError(
                 f"{folder}: indexed corpus of format {version!r}, expected {FORMAT}; train the model again"
             )
-        arrays = {name: _open(folder / f"{name}.npy", *shape) for name, shape in _ARRAYS.items()}
+        arrays = open_arrays(folder, _ARRAYS)
         index = cls(
             Sentences(
                 arrays["source_ids"], arrays["source_offsets"], Vocabulary.load(folder / "source.vocabulary.txt")
@@ -269,17 +269,3 @@ def _blocks(source: Sentences, target: Sentences, alignment: Alignment) -> tuple
     shift = heads + HEAD + source.lengths + target.lengths - target.offsets[:-1]
     blocks[np.arange(len(target.ids)) + np.repeat(shift, target.lengths)] = target.ids
     return blocks, np.repeat(heads, source.lengths).astype(np.int32)
-
-
-def _open(path: Path, kind: type[np.generic], dimensions: int) -> npt.NDArray[Any]:
-    try:
-        # "c": pages are shared until written, and Numba sees a writable array, which keeps kernels at one signature
-        array = np.load(path, mmap_mode="c", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be opened ({error}); train the model again") from None
-    if array.dtype != kind or array.ndim != dimensions:
-        raise ModelError(
-            f"{path}: {array.ndim} dimensions of {array.dtype}, expected {dimensions} of {np.dtype(kind)}; "
-            "train the model again"
-        )
-    return array.view(np.ndarray)

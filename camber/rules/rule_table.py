@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays import Shapes, open_arrays, save_arrays
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
 from camber.kernel import kernel
@@ -31,20 +32,20 @@ LEAST = -100.0
 #: The feature that is 1 for every rule; it comes behind the scores.
 RULE_PENALTY = "phrase_penalty"
 
-_COLUMNS = (
-    "source",
-    "source_offsets",
-    "rule_offsets",
-    "target",
-    "target_offsets",
-    "scores",
-    "links",
-    "link_offsets",
-    "trie_keys",
-    "trie_nodes",
-    "gap",
-    "side",
-)
+_COLUMNS: Shapes = {
+    "source": (np.int32, 1),
+    "source_offsets": (np.int64, 1),
+    "rule_offsets": (np.int64, 1),
+    "target": (np.int32, 1),
+    "target_offsets": (np.int64, 1),
+    "scores": (np.float32, 2),
+    "links": (np.uint8, 2),
+    "link_offsets": (np.int64, 1),
+    "trie_keys": (np.int64, 1),
+    "trie_nodes": (np.int64, 1),
+    "gap": (np.int64, 1),
+    "side": (np.int64, 1),
+}
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,7 @@ class RuleTable:
     def save(self, folder: str | Path) -> None:
         """Write the columns as .npy files into a folder that exists."""
         folder = Path(folder)
-        for name in _COLUMNS:
-            np.save(folder / f"{name}.npy", getattr(self, name))
+        save_arrays(folder, {name: getattr(self, name) for name in _COLUMNS}, _COLUMNS)
         self.source_words.save(folder / "source_words.txt")
         self.target_words.save(folder / "target_words.txt")
         (folder / "scores.json").write_text(json.dumps(list(self.scores_names)) + "\n", encoding="utf-8")
@@ -177,16 +177,11 @@ class RuleTable:
         folder = Path(folder)
         try:
             names = tuple(json.loads((folder / "scores.json").read_text(encoding="utf-8")))
-            columns = []
-            for name in _COLUMNS:
-                path = folder / f"{name}.npy"
-                empty = path.stat().st_size <= 128  # an array without elements cannot be mapped
-                array = np.load(path, mmap_mode=None if empty else "c", allow_pickle=False)
-                columns.append(array.view(np.ndarray))
         except (OSError, ValueError) as error:
             raise ModelError(f"{folder}: cannot be opened ({error}); convert the model again") from None
-        vocabularies = [Vocabulary.load(folder / f"{side}_words.txt") for side in ("source", "target")]
-        return cls(names, *columns, *vocabularies)
+        words = [Vocabulary.load(folder / f"{side}_words.txt") for side in ("source", "target")]
+        columns = open_arrays(folder, _COLUMNS, "convert the model again")
+        return cls(names, **columns, source_words=words[0], target_words=words[1])
 
 
 def logarithms(scores: F8) -> F8:

@@ -10,11 +10,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays import Shapes, open_arrays, save_arrays
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.kernel import kernel
@@ -43,7 +43,7 @@ REORDERING_NAMES = (
 FORMAT = 1
 
 #: Every array of the store with its type and its number of dimensions.
-_ARRAYS: dict[str, tuple[type[np.generic], int]] = {
+_ARRAYS: Shapes = {
     "source_ids": (np.int32, 1),
     "source_offsets": (np.int64, 1),
     "rule_offsets": (np.int64, 1),
@@ -197,8 +197,7 @@ class RuleStore:
         """Write one ``.npy`` file per array, the vocabularies as text, and a small ``rules.json``, into `folder`."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        for name, (kind, _) in _ARRAYS.items():
-            np.save(folder / f"{name}.npy", np.ascontiguousarray(getattr(self, name), kind), allow_pickle=False)
+        save_arrays(folder, {name: getattr(self, name) for name in _ARRAYS}, _ARRAYS)
         self.source_vocabulary.save(folder / "source.vocabulary.txt")
         self.target_vocabulary.save(folder / "target.vocabulary.txt")
         facts = {"format": FORMAT, "max_phrase_length": self.max_phrase_length}
@@ -215,9 +214,8 @@ class RuleStore:
             raise ModelError(f"{folder}: not a rule store ({error}); train the model again") from None
         if version != FORMAT:
             raise ModelError(f"{folder}: rule store of format {version!r}, expected {FORMAT}; train the model again")
-        arrays = {name: _open(folder / f"{name}.npy", *shape) for name, shape in _ARRAYS.items()}
         store = cls(
-            **arrays,
+            **open_arrays(folder, _ARRAYS),
             source_vocabulary=Vocabulary.load(folder / "source.vocabulary.txt"),
             target_vocabulary=Vocabulary.load(folder / "target.vocabulary.txt"),
             max_phrase_length=longest,
@@ -239,20 +237,6 @@ class RuleStore:
         )
         if not fits:
             raise ModelError(f"{folder}: the arrays of the rule store do not fit together; train the model again")
-
-
-def _open(path: Path, kind: type[np.generic], dimensions: int) -> npt.NDArray[Any]:
-    try:
-        # "c": pages are shared until written, and Numba sees a writable array, which keeps kernels at one signature
-        array = np.load(path, mmap_mode="c", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be opened ({error}); train the model again") from None
-    if array.dtype != kind or array.ndim != dimensions:
-        raise ModelError(
-            f"{path}: {array.ndim} dimensions of {array.dtype}, expected {dimensions} of {np.dtype(kind)}; "
-            "train the model again"
-        )
-    return array.view(np.ndarray)
 
 
 @kernel

@@ -130,7 +130,7 @@ def test_damaged_models_are_refused(tmp_path, model):
         NgramModel.load(tmp_path, "absent")
     model.save(tmp_path, "lm")
     np.save(tmp_path / "lm.nodes.npy", np.zeros(3))
-    with pytest.raises(ModelError, match="not the nodes"):
+    with pytest.raises(ModelError, match=r"lm\.nodes\.npy: 1 dimensions of float64, expected"):
         NgramModel.load(tmp_path, "lm")
     model.save(tmp_path, "lm")
     (tmp_path / "lm.children.npy").write_bytes((tmp_path / "lm.children.npy").read_bytes()[:200])
