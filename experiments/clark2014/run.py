@@ -9,15 +9,15 @@ so that an interrupted experiment goes on where it was. --write puts the tables 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ import numpy as np
 import camber
 from camber.bend.response import Response
 from camber.corpus.reading import read_lines
-from camber.metrics.bleu import BLEU
 from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
@@ -37,7 +36,10 @@ from camber.tune.loop import TuneSettings, tune
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for the workers: theirs are the jobs, not the vectors
 
 HERE = Path(__file__).resolve().parent
-METRIC = BLEU(tokenize="none")
+sys.path.insert(0, str(HERE.parent))
+
+from steps import METRIC, arguments, kept, multi30k, spread, write_tables  # noqa: E402
+
 REPLICAS = 3
 #: rounds of decoding and fitting; the paper has 30
 ITERATIONS = 6
@@ -111,18 +113,12 @@ class Job:
 
 def main() -> None:
     """Run what is missing and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=HERE.parents[1].parent / "shared")
-    parser.add_argument("--work", type=Path, default=HERE / "runs")
+    parser = arguments(__doc__, HERE)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--pairs", default="de,fr")
     parser.add_argument("--systems", default="hiero,phrase")
-    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    text = options.data / "data" / "multi30k" / "tok"
-    if not text.is_dir():
-        raise SystemExit(f"{text}: no such folder; name the data folder with --data")
-    options.work.mkdir(parents=True, exist_ok=True)
+    text = multi30k(options)
     chosen = [(s, p) for s in options.systems.split(",") for p in options.pairs.split(",")]
     found = Runs(text, options.work, options.jobs)
     tables = [table_3(found, system, pair) for system, pair in chosen if system == "hiero"]
@@ -131,9 +127,7 @@ def main() -> None:
     report = "\n\n".join(tables)
     print(report)
     if options.write:
-        readme = HERE / "README.md"
-        before, mark, rest = readme.read_text().partition("<!-- tables -->")
-        readme.write_text(f"{before}{mark}\n{report}\n<!-- end -->{rest.partition('<!-- end -->')[2]}")
+        write_tables(HERE, report)
         if bits:
             figure_7(found)
 
@@ -152,7 +146,7 @@ class Runs:
             for system, pair in dict.fromkeys((job.system, job.pair) for job in missing):
                 train(system, pair, self.text, self.work)
             with ProcessPoolExecutor(self.jobs, get_context("spawn")) as pool:
-                waiting = [pool.submit(run, job, self.text, self.work) for job in missing]
+                waiting = [pool.submit(keep, job, self.text, self.work) for job in missing]
                 for job, task in zip(missing, waiting, strict=True):
                     task.result()
                     print(f"done: {job}", flush=True)
@@ -189,8 +183,13 @@ def opened(system: str, pair: str, features: str, work: Path) -> Translator:
     return model.shaped(model.decoder.remembering(), model.weights).searching({"pop_limit": POP_LIMITS[system]})
 
 
-def run(job: Job, text: Path, work: Path) -> None:
-    """Tune, translate, and keep what came out."""
+def keep(job: Job, text: Path, work: Path) -> None:
+    """Run a job, unless its result is there."""
+    kept(work / job.place, partial(run, job, text, work))
+
+
+def run(job: Job, text: Path, work: Path) -> dict[str, Any]:
+    """Tune and translate."""
     start = time.process_time()
     bend, features = CONDITIONS[job.condition]
     model = opened(job.system, job.pair, features, work)
@@ -211,7 +210,7 @@ def run(job: Job, text: Path, work: Path) -> None:
     statistics = METRIC.statistics(outcome.translator.translate(source, threads=1), [target])
     decoder = outcome.translator.decoder
     rows = [] if decoder.bend is None else [r.to_rows() for r in decoder.bend.responses(outcome.weights.values)]
-    result = {
+    return {
         "job": asdict(job),
         "dev": float(outcome.scores[0]),
         "score": float(METRIC.score(statistics.sum(0))),
@@ -220,9 +219,6 @@ def run(job: Job, text: Path, work: Path) -> None:
         "responses": rows,
         "cpu": time.process_time() - start,
     }
-    place = work / job.place
-    place.with_suffix(".part").write_text(json.dumps(result))
-    place.with_suffix(".part").rename(place)
 
 
 # --- choosing on HyperTune --------------------------------------------------------------------------------------------
@@ -323,11 +319,6 @@ def figure_7(found: Runs) -> None:
         rows = [row for group in result["responses"] for row in group]
         curves += [response for response in Response.from_rows(rows) if response.feature == feature]
     write_curves(HERE / "figure7.svg", curves, "linear")
-
-
-def spread(values: Sequence[float]) -> str:
-    """Return mean ± standard deviation."""
-    return f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
 
 
 if __name__ == "__main__":
