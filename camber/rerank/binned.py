@@ -193,14 +193,18 @@ def bent_data(data: TuningData, bend: DiscreteBend, scales: Array, sparse: froze
 class OnResponses:
     """A penalty on what bins and lines give together, at the middle of every bin: ``bin + slope * middle``."""
 
-    penalty: Regulariser  # on the bins alone
+    penalty: Regulariser  # on the bins alone, numbered from 0
     slopes: npt.NDArray[np.int64]  # [bins]: the linear weight of each bin's feature
     middles: Array  # [bins], in the units of these weights
+    first: int  # the place of the first bin among the weights
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
-        first = len(weights) - len(self.middles)
-        value, down = self.penalty.value_and_gradient(weights[first:] + weights[self.slopes] * self.middles)
-        return value, np.concatenate([np.bincount(self.slopes, down * self.middles, first), down])
+        value, down = self.penalty.value_and_gradient(weights[self.first :] + weights[self.slopes] * self.middles)
+        return value, np.concatenate([np.bincount(self.slopes, down * self.middles, self.first), down])
+
+    def ties(self) -> tuple[npt.ArrayLike, float]:
+        chains, strength = self.penalty.ties()
+        return np.asarray(chains, np.int64) + self.first, strength
 
 
 def tied(bend: DiscreteBend, scales: Array, responses: ResponseSettings) -> Regulariser | None:
@@ -215,7 +219,7 @@ def tied(bend: DiscreteBend, scales: Array, responses: ResponseSettings) -> Regu
     sizes = [len(bins) for bins in bend.bins.values()]
     middles = np.concatenate([0.5 * (bins.lows + bins.highs) for bins in bend.bins.values()])
     slopes = np.repeat(bend.columns, sizes)
-    return None if penalty is None else OnResponses(penalty, slopes, middles / scales[slopes])
+    return None if penalty is None else OnResponses(penalty, slopes, middles / scales[slopes], len(bend.linear))
 
 
 def _tuned(

@@ -10,7 +10,9 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.optimize
 
+from camber.progress import log
 from camber.tune.data import Array, TuningData
+from camber.tune.regularise import Regulariser
 
 Objective = Callable[[Array], tuple[float, Array]]
 
@@ -25,8 +27,9 @@ class Minimum:
     moved: bool  # whether the function changed: away from the start, or between the start and the origin
 
 
-#: steps of a descent with ties between weights, which needs more than one without
-TIED_STEPS = 200
+#: Steps of a descent with ties between weights, which needs more than one without. Linear ties take a hundred; monotone
+#: ones of 10⁷ in 256 bins came within 0.1 % of the minimum in a thousand (and were 12 % above it after 200).
+TIED_STEPS = 1000
 
 
 class Coordinates:
@@ -86,9 +89,11 @@ class Coordinates:
         return found
 
 
-def tied_coordinates(data: TuningData, regulariser: object, share: float) -> Coordinates:
-    """Return coordinates for the tuned weights of a list; a regulariser with chains is counted `share` times."""
-    chains, strength = getattr(regulariser, "chains", ()), getattr(regulariser, "strength", 0.0)
+def tied_coordinates(data: TuningData, regulariser: Regulariser | None, share: float) -> Coordinates:
+    """Return coordinates for the tuned weights of a list; the ties of a regulariser count `share` times."""
+    if regulariser is None:
+        return Coordinates(1.0 / data.scales())
+    chains, strength = regulariser.ties()
     return Coordinates(1.0 / data.scales(), chains, share * strength)
 
 
@@ -118,6 +123,8 @@ def lbfgs(
         method="L-BFGS-B",
         options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tolerance, "gtol": 1e-12, "maxcor": 10},
     )
+    if found.nit >= steps:
+        log.debug("descent: stopped after %d steps, before it converged", steps)
     point = seen.outside(np.asarray(found.x, np.float64))
     return _minimum(objective, start, point, float(found.fun), int(found.nit))
 

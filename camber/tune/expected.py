@@ -71,7 +71,7 @@ class ExpectedBleu(Settings):
     steepness: float = setting(100.0, "of the sigmoid in the brevity penalty, per relative length", low=1e-9)
     variance: float = setting(0.0, "variance of the Gaussian prior on the weights (0: no prior)", low=0.0)
     entropy: float = setting(0.0, "weight of the entropy of the probabilities; negative ones sharpen them")
-    steps: int = setting(200, "largest number of steps", low=1)
+    steps: int = setting(200, "largest number of steps (for tied bins at least 1,000)", low=1)
 
     def fit(
         self,
@@ -92,7 +92,7 @@ class ExpectedBleu(Settings):
         objective = self.objective(data, first, regulariser)
         if regulariser is not None:
             seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
-            found = lbfgs(objective, first[data.free], seen, TIED_STEPS)
+            found = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS))
         elif self.method == "rprop":
             found = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps)
         else:

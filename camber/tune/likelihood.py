@@ -15,7 +15,7 @@ from camber.tune.data import Array, Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_list, finished
 from camber.tune.posterior import Posterior
-from camber.tune.regularise import L2, PAIRS, Regulariser, Scaled, Sum
+from camber.tune.regularise import L2, PAIRS, Penalty, Regulariser, Scaled, Sum
 
 
 def oracle_loss(
@@ -36,7 +36,7 @@ class Likelihood(Settings):
     """Maximum likelihood of the oracle hypothesis of every sentence among its list."""
 
     l2: float = setting(1.0, "strength of the L2 penalty on the summed loss", low=0.0)
-    steps: int = setting(200, "largest number of L-BFGS steps", low=1)
+    steps: int = setting(200, "largest number of L-BFGS steps (for tied bins at least 1,000)", low=1)
 
     def fit(
         self,
@@ -54,7 +54,7 @@ class Likelihood(Settings):
         check_list(data)
         posterior = Posterior(data, first)
         oracle = data.oracle()
-        penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), Scaled(regulariser, 1.0 / PAIRS)))
+        penalty: Penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), Scaled(regulariser, 1.0 / PAIRS)))
 
         def objective(weights: Array) -> tuple[float, Array]:
             loss, gradient = oracle_loss(posterior, oracle, weights)
@@ -62,7 +62,8 @@ class Likelihood(Settings):
             return (loss + more) / len(data), (gradient + slope) / len(data)
 
         seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
-        found = lbfgs(objective, first[data.free], seen, self.steps if regulariser is None else TIED_STEPS)
+        steps = self.steps if regulariser is None else max(self.steps, TIED_STEPS)
+        found = lbfgs(objective, first[data.free], seen, steps)
         weights = first.copy()
         weights[data.free] = found.point
         return finished(data, weights, found.value, found.moved, {"steps": found.steps})

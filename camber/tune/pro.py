@@ -24,7 +24,7 @@ from camber.settings import Settings, setting
 from camber.tune.data import Array, Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_list, finished
-from camber.tune.regularise import L2, Regulariser, Sum
+from camber.tune.regularise import L2, Penalty, Regulariser, Sum
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Pro(Settings):
     length_difference: int = setting(10, "most words by which a pair may differ in length (0: no limit)", low=0)
     brevity: str = setting("plain", "brevity penalty of sentence BLEU+1", choices=BREVITY)
     l2: float = setting(1.0, "strength of the L2 penalty on the summed loss", low=0.0)
-    steps: int = setting(100, "largest number of L-BFGS steps", low=1)
+    steps: int = setting(100, "largest number of L-BFGS steps (for tied bins at least 1,000)", low=1)
 
     def fit(
         self,
@@ -64,7 +64,7 @@ class Pro(Settings):
         differences = np.ascontiguousarray(data.columns[:, better] - data.columns[:, worse])
         bins = None if data.counts is None else data.counts.differences(better, worse)
         offsets = base[better] - base[worse]
-        penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), regulariser))
+        penalty: Penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), regulariser))
 
         def objective(weights: Array) -> tuple[float, Array]:
             loss, gradient = logistic_loss(differences, offsets, weights, bins)
@@ -76,7 +76,7 @@ class Pro(Settings):
         # the first that separates the pairs
         origin = np.zeros(len(data.free)) if regulariser is None else first[data.free]
         seen = tied_coordinates(data, regulariser, 1.0 / len(pairs))
-        found = lbfgs(objective, origin, seen, self.steps if regulariser is None else TIED_STEPS)
+        found = lbfgs(objective, origin, seen, self.steps if regulariser is None else max(self.steps, TIED_STEPS))
         weights = first.copy()
         weights[data.free] = found.point
         info = {"pairs": len(pairs), "steps": found.steps}

@@ -16,11 +16,19 @@ from camber.tune.data import Array
 PAIRS = 50
 
 
-class Regulariser(Protocol):
-    """A penalty on weights float64[n]."""
+class Penalty(Protocol):
+    """A function of weights float64[n] that is to be small."""
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
         """Return the penalty and its gradient, float64[n]."""
+        ...
+
+
+class Regulariser(Penalty, Protocol):
+    """A penalty that ties weights to their neighbours."""
+
+    def ties(self) -> tuple[npt.ArrayLike, float]:
+        """Return the chains of weights that are tied (int64[chains, 2], ranges), and how strongly at most."""
         ...
 
 
@@ -38,6 +46,9 @@ class L2:
     def __post_init__(self) -> None:
         if not self.strength >= 0.0 or not np.isfinite(self.strength):
             raise SettingsError(f"the strength of L2 is {self.strength}; expected at least 0")
+
+    def ties(self) -> tuple[npt.ArrayLike, float]:
+        return (), 0.0
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
         away = weights if self.centre is None else weights - self.centre
@@ -63,6 +74,9 @@ class LinearNeighbours:
     def __post_init__(self) -> None:
         _check_strength(self.strength, "LNR")
         object.__setattr__(self, "inner", _inner(self.chains))
+
+    def ties(self) -> tuple[npt.ArrayLike, float]:
+        return self.chains, self.strength
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
         left, middle, right = _triples(weights, self.inner)
@@ -98,6 +112,9 @@ class MonotoneNeighbours:
         if not 0.0 < self.gamma < np.inf:
             raise SettingsError(f"the steepness gamma of MNR is {self.gamma}; expected more than 0")
         object.__setattr__(self, "inner", _inner(self.chains))
+
+    def ties(self) -> tuple[npt.ArrayLike, float]:
+        return self.chains, self.strength
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
         left, middle, right = _triples(weights, self.inner)
@@ -168,7 +185,7 @@ def _spread(size: int, left: Array, middle: Array, right: Array) -> Array:
 class Scaled:
     """A penalty times a number."""
 
-    penalty: Regulariser
+    penalty: Penalty
     factor: float
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
@@ -180,7 +197,7 @@ class Scaled:
 class Sum:
     """Several penalties at once."""
 
-    parts: tuple[Regulariser, ...]
+    parts: tuple[Penalty, ...]
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
         total, slope = 0.0, np.zeros(len(weights))

@@ -46,7 +46,7 @@ ITERATIONS = 6
 #: half of the decoders' defaults
 POP_LIMITS = {"hiero": 100, "phrase": 200}
 BITS = (4, 8, 12)
-BETAS = (1e3, 1e5, 1e7, 1e9)
+BETAS = (1e3, 1e5, 1e7)
 #: bits with which beta is chosen first; bits are then chosen with that beta
 FIRST_BITS = 8
 

@@ -24,7 +24,7 @@ from camber.rerank.linear import Linear, of_sentences
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.settings import ResponseSettings
-from camber.tune import TuningData
+from camber.tune import Pro, TuningData
 
 BENT = ("bins", "overlap", "lnr", "mnr")
 WORDS = [f"w{number}" for number in range(40)]
@@ -334,3 +334,20 @@ def test_a_feature_that_only_a_later_list_leaves_out_is_absent_there() -> None:
     difference = reranker.scores(dense) - reranker.scores(later)
     assert difference[5] == pytest.approx(zero)
     assert np.delete(difference, 5).any() == np.False_
+
+
+def test_ties_of_responses_are_known_to_the_descent() -> None:
+    """A stiff monotone penalty is minimised in the steps that it has, only if its chains are seen."""
+    nbest, references = shaped(lambda x: 0.5 + x / 6.0, sentences=40)
+    data = tuning_data(nbest, references)
+    bend = make_bend(data, "mnr", 6)
+    scales = data.scales()
+    penalty = tied(bend, scales, ResponseSettings(bits=6, beta=1e5))
+    assert penalty is not None
+    chains, strength = penalty.ties()
+    assert strength == 1e5
+    np.testing.assert_array_equal(chains, bend.chains + len(bend.linear))
+    wide = bent_data(data, bend, scales)
+    start = np.concatenate([np.eye(len(data.names))[-1], np.zeros(bend.width)])
+    fits = [Pro(steps=steps).fit(wide, start, 1, regulariser=penalty).objective for steps in (1, 5000)]
+    assert fits[0] < 1.02 * fits[1]  # the thousand steps that tied bins have at least are enough
