@@ -144,7 +144,8 @@ def _cut(frequencies: npt.NDArray[np.int64], bins: int) -> npt.NDArray[np.int64]
     amount, shares = ideal_size(frequencies, bins)
     if amount * bins >= MOST:
         raise CamberError(f"the values of a feature were seen too often to be put into {bins:,} bins")
-    cut = np.minimum(frequencies * shares, amount)  # f' · shares; then the ideal size is `amount`
+    # f' · shares; then the ideal size is `amount`. What is cut anyway is cut before it is multiplied, too.
+    cut = np.minimum(np.minimum(frequencies, amount // shares + 1) * shares, amount)
     ends = np.cumsum(cut)  # ends[i]: all mass up to and including value i
     # all values that end at or before the ideal edge j · u, whatever the earlier bins took
     fitting = np.searchsorted(ends, amount * np.arange(1, bins + 1), side="right").tolist()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, pick, refuse_idle, seed_option, settings_options, threads_option
+from camber.cli.options import FILE, given, refuse_idle, seed_option, settings_options, threads_option
 from camber.tune.loop import TuneSettings
 
 
@@ -35,11 +35,14 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
         raise click.UsageError('a hyper set chooses among the values of --grid: give some, such as "bits=4,8"')
 
     from camber.pipeline.tune import tune_model
-    from camber.tune.grid import GridOutcome
+    from camber.tune.grid import GridOutcome, parse_grid
 
-    settings = pick(TuneSettings, values)
+    named = given(TuneSettings, values)
+    settings = TuneSettings.from_dict(named)
     _refuse_idle(model, settings.bend)
-    outcome = tune_model(model, settings=settings, **values)
+    if values["grid"] is not None:
+        refuse_idle([name for name in parse_grid(values["grid"]) if name in named], "beside a --grid that names it")
+    outcome = tune_model(model, settings=named, **values)
     if as_json:
         rounds = [[(found.score, found.ratio) for found in replica.rounds] for replica in outcome.replicas]
         facts = {"dev": outcome.scores.tolist(), "rounds": rounds, "weights": outcome.weights.values}
@@ -66,7 +69,9 @@ def _refuse_idle(model: Path, bend: str) -> None:
     kind, reason = bend, f"to --bend {bend}"
     if bend == "keep":
         kept = read_bend(ModelDirectory.open(model))
-        kind, reason = ("none", "to a model without bins") if kept is None else (kept.kind, f"to bins ({kept.kind})")
+        kind, reason = "none", "to a model without bins"
+        if kept is not None and kept.bins:
+            kind, reason = kept.kind, f"to bins ({kept.kind})"
         reason += "; name a bend with --bend"
     idle = [name for name, kinds in APPLIES.items() if kind not in kinds or (bend == "keep" and name == "bits")]
     refuse_idle(idle, reason)

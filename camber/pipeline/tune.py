@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from camber.corpus.reading import read_parallel, write_lines
 from camber.errors import SettingsError
@@ -27,11 +28,14 @@ def tune_model(
     hyper_target: Sequence[str | Path] | str | Path | None = None,
     grid: Mapping[str, Sequence[float]] | str | None = None,
     out: str | Path | None = None,
-    settings: TuneSettings | None = None,
+    settings: TuneSettings | Mapping[str, Any] | None = None,
     seed: int = 1,
     threads: int = 0,
 ) -> Outcome:
     """Tune the weights of a model on a dev set and write it back (or to `out`), whole or not at all.
+
+    `settings` may be those that differ from the defaults only. A bend that is kept (``{"bend": "keep"}``, the default)
+    keeps the beta and gamma that the model records, unless others are named.
 
     With a `grid` such as ``{"bits": [4, 8], "beta": [10, 1000]}``, every combination is tuned, and the one that
     translates the hyper set best is kept; the outcome then has `trials` and the `settings` that were chosen.
@@ -40,7 +44,7 @@ def tune_model(
     0.43
     """
     source, *references = read_parallel(dev_source, *_paths(dev_target))
-    settings = _as_recorded(settings or TuneSettings(), model)
+    settings = _as_recorded(settings, model)
     hyper_targets = _paths(hyper_target or ())
     if len({bool(grid), hyper_source is not None, bool(hyper_targets)}) > 1:
         raise SettingsError("hyper-parameters need a grid, and a hyper set of source and target; give all three")
@@ -54,13 +58,14 @@ def tune_model(
     return outcome
 
 
-def _as_recorded(settings: TuneSettings, model: str | Path) -> TuneSettings:
-    """Let a bend that is kept also keep how it was tied, unless other numbers than the defaults are asked for."""
-    known = ModelDirectory.open(model).settings.get("tune", {})
-    plain = TuneSettings()
-    if settings.bend != "keep" or (settings.beta, settings.gamma) != (plain.beta, plain.gamma):
+def _as_recorded(settings: TuneSettings | Mapping[str, Any] | None, model: str | Path) -> TuneSettings:
+    """Let a bend that is kept also keep how it was tied, unless other numbers are asked for."""
+    if isinstance(settings, TuneSettings):
         return settings
-    return replace(settings, beta=known.get("beta", plain.beta), gamma=known.get("gamma", plain.gamma))
+    named = dict(settings or {})
+    known = ModelDirectory.open(model).settings.get("tune", {})
+    kept = ("beta", "gamma") if named.get("bend", "keep") == "keep" else ()
+    return TuneSettings.from_dict({name: known[name] for name in kept if name in known} | named)
 
 
 def _paths(files: Sequence[str | Path] | str | Path) -> list[str | Path]:
@@ -83,7 +88,9 @@ def with_weights(
     if isinstance(outcome, GridOutcome):
         settings = outcome.settings
     if settings:
-        recorded["tune"] = settings.to_dict()
+        bend = translator.decoder.bend
+        bits = recorded.get("tune", {}).get("bits", settings.bits) if settings.bend == "keep" else settings.bits
+        recorded["tune"] = replace(settings, bend="none" if bend is None else bend.kind, bits=bits).to_dict()
     if translator.decoder.bend is None:  # what a bend changed in the settings is changed back
         recorded |= translator.decoder.recorded
     with write_model(out, directory.kind, recorded) as draft:

@@ -44,6 +44,8 @@ def bent_decoder(decoder: D, sentences: Sequence[Sequence[str]], kind: str, bits
         for name, (seen, often) in values.items():
             linear[name] = _slope(straight.worth(name, seen), decoder.worth(name, seen), often)
         return decoder.bent(linear, shape)
+    if decoder.bend is None and decoder.has_raw_values:  # a weight of logarithms says nothing about raw values
+        linear |= {name: 0.0 for name, (seen, _) in values.items() if not len(seen)}
     bend = bend_features(decoder.inputs, values, kind, bits)
     start = bend.start(decoder.worth, linear)
     log.info("bend: %s features in %s bins", f"{len(bend.bins):,}", f"{bend.width:,}")
@@ -51,7 +53,12 @@ def bent_decoder(decoder: D, sentences: Sequence[Sequence[str]], kind: str, bits
 
 
 def _slope(x: np.ndarray, y: np.ndarray, often: np.ndarray) -> float:
-    """Return the slope of the weighted least squares line of y over x; through the origin where x does not vary."""
+    """Return the slope of the weighted least squares line of y over x; through the origin where x does not vary.
+
+    Without any value there is nothing to go by, and the slope is 0.
+    """
+    if not len(x):
+        return 0.0
     middle = float(np.average(x, weights=often))
     if (x == middle).all():
         return float(np.average(y, weights=often)) / middle if middle else 0.0

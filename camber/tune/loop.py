@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.bend.counts import Counts
+from camber.bend.discrete import APPLIES, DiscreteBend
 from camber.corpus import Sentences
 from camber.decode.derivation import Decoder, HypothesisColumns
 from camber.errors import CamberError, TuneError, UnmovedError
@@ -58,9 +59,12 @@ class TuneSettings(Settings):
     )
     bits: int = setting(8, "at most 2^bits bins for a feature (with --bend)", low=1, high=20)
     beta: float = setting(
-        1000.0, "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss", low=0
+        1000.0,
+        "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss",
+        low=0,
+        high=1e12,
     )
-    gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1)
+    gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1, high=100)
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(
         0.0, "how far to go from the old to the fitted weights (0: what suits the tuner)", low=0, high=1
@@ -194,7 +198,8 @@ def tune_decoder(
     names = decoder.names
     free = np.array([name not in FIXED for name in names])
     found = [_alike(replica.best.weights, free, replica.best.spread, replicas[0].best) for replica in replicas]
-    weights = Weights.from_vector(names, np.mean(found, axis=0), signature=_signature(dev, settings, replicas))
+    signature = _signature(dev, settings, decoder.bend, replicas)
+    weights = Weights.from_vector(names, np.mean(found, axis=0), signature=signature)
     shaped = translator.decoder
     shaped = (
         shaped.reweighted(weights.values) if decoder.bend is shaped.bend else shaped.bent(weights.values, decoder.bend)
@@ -204,11 +209,12 @@ def tune_decoder(
     return outcome
 
 
-def _signature(dev: DevSet, settings: TuneSettings, replicas: Sequence[Replica]) -> str:
+def _signature(dev: DevSet, settings: TuneSettings, bend: DiscreteBend | None, replicas: Sequence[Replica]) -> str:
     score = np.mean([replica.best.score for replica in replicas])
-    shape = f"|beta:{settings.beta:g}|gamma:{settings.gamma:g}" if settings.bend in ("keep", "lnr", "mnr") else ""
+    kind = "none" if bend is None else bend.kind
+    shape = "".join(f"|{name}:{getattr(settings, name):g}" for name in ("beta", "gamma") if kind in APPLIES[name])
     return (
-        f"tuner:{settings.tuner}|bend:{settings.bend}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|dev:{score:.2f}|"
+        f"tuner:{settings.tuner}|bend:{kind}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|dev:{score:.2f}|"
         + dev.metric.signature(int(dev.reference_offsets[1]))
     )
 

@@ -106,6 +106,13 @@ def test_a_very_frequent_value_fills_one_bin_and_does_not_starve_the_others():
     assert bins.populations.tolist() == [10**6, 2, 2, 2]
 
 
+def test_counts_of_any_size_are_cut_alike():
+    rare = [1] * 200
+    expected = Bins.make(np.arange(201), 6, [10**6, *rare]).populations.tolist()
+    assert max(expected[1:]) == 4
+    assert Bins.make(np.arange(201), 6, [2**58, *rare]).populations.tolist() == [2**58, *expected[1:]]
+
+
 @given(
     st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 9)), max_size=40),
     BITS,

@@ -83,6 +83,7 @@ def test_flags_that_make_no_difference_are_refused(hotel_model: Path, hotel_file
     bent, other = tmp_path / "bent", tmp_path / "other"
     assert run("tune", hotel_model, *dev, "--out", bent, "--bend", "lnr", *QUICK).exit_code == 0
     text = ("--source", hotel_files / "dev.es", "--target", hotel_files / "dev.en", "--model", other)
+    grid = ("--hyper-source", "h", "--hyper-target", "h", "--grid", "bits=2,3")
     for words, told in (
         (("tune", hotel_model, *dev, "--bits", 4), "--bits makes no difference to a model without bins; name a bend"),
         (("tune", hotel_model, *dev, "--bend", "raw", "--beta", 4), "--beta makes no difference to --bend raw"),
@@ -92,6 +93,10 @@ def test_flags_that_make_no_difference_are_refused(hotel_model: Path, hotel_file
         (("train", *text, "--bend", "bins", "--beta", 4), "--beta makes no difference to --bend bins"),
         (("train", *text, "--hiero-samples", 4), "--hiero-samples makes no difference to --method phrase"),
         (("train", *text, "--method", "hiero", "--options", 4), "--options makes no difference to --method hiero"),
+        (
+            ("tune", hotel_model, *dev, *grid, "--bend", "bins", "--bits", 4),
+            "--bits makes no difference beside a --grid",
+        ),
         (("rerank", "fit", "--nbest", "n", "--model", other, "--bits", 4), "--bits makes no difference to --learner"),
     ):
         done = run(*words)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from naive.toy_models import random_rules, store_of
 
 import camber
 from camber.bend.discrete import DiscreteBend
 from camber.corpus.reading import read_lines
+from camber.decode.features import feature_names
+from camber.decode.phrase import PhraseDecoder
 from camber.errors import CamberError, SettingsError, TuneError
 from camber.metrics.bleu import BLEU
 from camber.model.bend import BINS, read_bend
@@ -223,3 +227,36 @@ def test_pairs_added_to_a_bent_model_are_used_with_its_bins(folder: Path, hotel_
     assert after.weights.values == bent.weights.values
     assert after.translate(["El zorro azul, por favor."]) == ["The blue fox, please."]
     assert all(best_texts(after, hotel_files))
+
+
+def test_a_kept_bend_keeps_its_ties_unless_others_are_named(folder: Path, hotel_files: Path, tmp_path: Path) -> None:
+    dev = hotel_files / "dev.es", hotel_files / "dev.en"
+    quick = {"tuner": "pro", "iterations": 1, "nbest": 5}
+    tune_model(folder, *dev, out=tmp_path / "a", settings=quick | {"bend": "mnr", "bits": 3, "beta": 7.0, "gamma": 3.0})
+
+    def recorded(**named: float) -> tuple[str, int, float, float]:
+        tune_model(tmp_path / "a", *dev, out=tmp_path / "b", settings=quick | named)
+        found = ModelDirectory.open(tmp_path / "b").settings["tune"]
+        return found["bend"], found["bits"], found["beta"], found["gamma"]
+
+    assert recorded() == ("mnr", 3, 7.0, 3.0)
+    assert recorded(beta=1000.0) == ("mnr", 3, 1000.0, 3.0)  # though it is the default
+    assert recorded(gamma=1.0) == ("mnr", 3, 7.0, 1.0)
+    signature = camber.load(tmp_path / "b").weights.signature
+    assert "bend:mnr|beta:7|gamma:1|" in signature
+
+
+def test_a_feature_without_values_on_dev_can_be_bent_and_straightened() -> None:
+    """Rules of other sentences may have it; a weight that belonged to logarithms must not meet raw values."""
+    rng = np.random.default_rng(4)
+    rules = {phrase: [replace(rule, counts=(0, 0, 0)) for rule in some] for phrase, some in random_rules(rng).items()}
+    names = ("count_s", "p_t_given_s")
+    weights = dict.fromkeys(feature_names(0, names), 0.5)
+    decoder = PhraseDecoder(store_of(rules), [], weights, features=names)
+    sentences = [["a", "b"], ["c"]]
+    bent = bent_decoder(decoder, sentences, "bins", 3)
+    assert bent.bend is not None
+    assert "count_s" not in bent.bend.bins
+    assert bent.weighing.by_name()["count_s"] == 0.0
+    for kind in ("none", "raw"):
+        assert bent_decoder(bent, sentences, kind, 3).weighing.by_name()["count_s"] == 0.0
