@@ -22,8 +22,13 @@ threads_option = click.option("--threads", default=0, show_default="all cores", 
 seed_option = click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 
 
-def settings_options(*classes: type[Settings], prefix: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a command with a flag for every field of the given settings classes, such as ``--[prefix-]order``."""
+def settings_options(
+    *classes: type[Settings], prefix: str = "", shown: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a command with a flag for every field of the given settings classes, such as ``--[prefix-]order``.
+
+    `shown` is what help calls the default, where it is not that of the class.
+    """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for cls in reversed(classes):
@@ -36,7 +41,7 @@ def settings_options(*classes: type[Settings], prefix: str = "") -> Callable[[Ca
                 if hints[item.name] is bool:
                     flag = f"{flag}/--no-{flag[2:]}"
                 command = click.option(
-                    flag, name, type=kind, default=item.default, show_default=True, help=item.metadata["help"]
+                    flag, name, type=kind, default=item.default, show_default=shown or True, help=item.metadata["help"]
                 )(command)
         return command
 
