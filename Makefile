@@ -34,7 +34,8 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@ $(VENV)/.runtime
 
 bench: $(VENV)/.bench
-	for script in align lm extract decode nbest tune rerank hiero bend; do $(BIN)/python benchmarks/$$script.py || exit 1; done
+	failed=; for script in align lm extract decode nbest tune rerank hiero bend roundtrip; do \
+		$(BIN)/python benchmarks/$$script.py || failed="$$failed $$script"; done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 clean:
 	rm -rf $(VENV) demo

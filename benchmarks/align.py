@@ -6,7 +6,7 @@ Two corpora: the Hansards protocol (gold test sentences, then dev, Europarl and 
 the test sentences with grow-diag-final-and) and Multi30k de-en (29k pairs, time only). Every aligner is a process of
 its own, and its whole time counts: starting, reading, both directions, writing. `camber` runs twice and the second run
 counts, so that its kernels are compiled. The peer is pip's systran-align, which is fast_align as a library. The figures
-of fast_align and eflomal themselves come from another machine (the anchors' README) and are printed as they are.
+of fast_align and eflomal themselves come from another machine (README.md beside this file) and are printed as they are.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python benchmarks/decode.py [--data ../shared] [--sentences 1000] [--json]
 
 Multi30k de-en, the test set, MERT weights, one thread; loading and compiling are excluded, CPU time is the best of some
-repetitions. Moses cannot be installed with pip: its figures come from the anchors' README, and ours are scaled to the
-machine of those figures by a yardstick that runs here and now (pip kenlm's words per CPU-second). The gain of a second
-thread is wall-clock time: run this on an idle machine.
+repetitions. Moses cannot be installed with pip: its figures come from README.md beside this file, and ours are scaled
+to the machine of those figures by a yardstick that runs here and now (pip kenlm's words per CPU-second). The gain of a
+second thread is wall-clock time: run this on an idle machine.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from camber.model.translator import load
 
 ROOT = Path(__file__).resolve().parent.parent
 POP_LIMITS = (50, 100, 200, 400, 1000, 2000)
-#: Words per CPU-second of pip kenlm where the anchors were measured
+#: Words per CPU-second of pip kenlm where the peers were measured
 YARDSTICK = 8e6
-#: Pop limit of the n-best rows, as in the anchors
+#: Pop limit of the n-best rows, as the peers had it
 NBEST_POP_LIMIT = 1000
 
 
 class Peer(NamedTuple):
-    """A row of the anchors' README ("Phrase decoding: speed against search quality")."""
+    """A row of README.md beside this file ("Phrase decoding: speed against search quality")."""
 
     name: str
     pop_limit: int
@@ -186,7 +186,7 @@ def probe_memory(model: Path, sources: list[str], scratch: Path) -> dict[str, fl
 
 
 def yardstick(arpa: Path, lines: list[str], passes: int = 20, repeat: int = 3) -> float:
-    """Return the speed of this machine: 1.0 where the anchors were measured (the best of some repetitions)."""
+    """Return the speed of this machine: 1.0 where the peers were measured (the best of some repetitions)."""
     try:
         import kenlm
     except ImportError:
@@ -207,7 +207,7 @@ def compare(peer: Peer, curve: list[dict[str, Any]]) -> dict[str, Any]:
     """Put our fastest row that reaches the peer's score beside it (its BLEU is not a measure of search)."""
     row = peer._asdict()
     if peer.score is not None:
-        # as precise as the anchors print
+        # as precise as the peers print
         reached = [ours for ours in curve if round(ours["score"], 4) >= peer.score]
         best = next(islice(sorted(reached, key=lambda ours: -ours["scaled_rate"]), 1), None)
         row |= {
@@ -223,7 +223,7 @@ def compare(peer: Peer, curve: list[dict[str, Any]]) -> dict[str, Any]:
 
 def report(result: dict[str, Any]) -> None:
     """Print the tables."""
-    print(f"{result['sentences']:,} sentences, one thread; yardstick {result['yardstick']:.2f} (anchors: 1)\n")
+    print(f"{result['sentences']:,} sentences, one thread; yardstick {result['yardstick']:.2f} (peers: 1)\n")
     print("pop limit   CPU-s  sent/CPU-s   scaled  mean score   BLEU | per sentence:   edges  LM scores    pops")
     for row in result["curve"]:
         work = row["work"]

@@ -2,7 +2,7 @@
 
     python benchmarks/extract.py [--data ../shared] [--subset 300] [--threads 1]
 
-Moses cannot be installed with pip. Its figures were measured on another machine, as the anchors' README says, on the
+Moses cannot be installed with pip. Its figures were measured on another machine, see README.md beside this file, on the
 same text and alignment; they are printed as they are, without scaling. The twin (tests/naive/phrase_rules.py) runs here
 and now on the first pairs, and gives the same rules.
 """
@@ -35,7 +35,7 @@ from camber.rules.scoring import gather  # noqa: E402
 from camber.rules.settings import RuleSettings  # noqa: E402
 from camber.rules.suffixes import SortedSuffixes  # noqa: E402
 
-#: CPU-seconds of Moses for Multi30k de-en, 29,000 pairs (anchors' README, "Training stages").
+#: CPU-seconds of Moses for Multi30k de-en, 29,000 pairs (README.md beside this file).
 MOSES = {"extract": 15.2, "score": 26.3, "reordering": 3.1}
 
 #: The stages that Moses' three programs do.
@@ -106,7 +106,7 @@ def main() -> None:
     print(
         f"\n  {'extraction in all':34} {ours:7.2f} CPU-s {total / ours:12,.0f} pairs/CPU-s, +{grown:.0f} MB at the peak"
     )
-    print(f"  {'Moses (figures of the anchors)':34} {theirs:7.2f} CPU-s {total / theirs:12,.0f} pairs/CPU-s")
+    print(f"  {'Moses (measured elsewhere)':34} {theirs:7.2f} CPU-s {total / theirs:12,.0f} pairs/CPU-s")
     print(f"  {'ratio Moses / ours':34} {theirs / ours:7.1f}")
     print(f"  {'ratio with Moses tables written':34} {theirs / (ours + times['write Moses tables']):7.1f}")
 

@@ -4,11 +4,12 @@
 
 decoding    cdec's grammars, language model and weights for 100 sentences of Multi30k's test set: speed against search
             quality, loading and compiling excluded; and the whole command, which includes them.
-extraction  grammars from the indexed training set of Multi30k, with the anchors' alignment; compared with cdec's rules.
+extraction  grammars from the indexed training set of Multi30k, with fast_align's links; compared with cdec's rules.
 growth      the same and decoding with these grammars, from 10,000 to 158,000 pairs of tatoeba-fr-en.
 
-One thread; CPU time. cdec cannot be installed with pip: its figures are those of the anchors' README, and our speed is
-scaled to the machine of those figures by a yardstick that runs here and now (pip kenlm's words per CPU-second).
+One thread; CPU time. cdec cannot be installed with pip: its figures are those in README.md beside this file, and our
+speed is scaled to the machine of those figures by a yardstick that runs here and now (pip kenlm's words per
+CPU-second).
 """
 
 from __future__ import annotations
@@ -46,11 +47,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("decoding", "extraction", "growth")
 POP_LIMITS = (50, 100, 200, 400)
 SIZES = (10_000, 40_000, 157_998)
-#: cdec, from the anchors' README: sentences per CPU-second at pop limit 200 without and with reading its text grammars,
-#: peak memory in MB; sentences per CPU-second and rules per sentence of extraction, seconds for the suffix array
+#: cdec, from README.md beside this file: sentences per CPU-second at pop limit 200 without and with reading its text
+#: grammars, peak memory in MB; sentences per CPU-second and rules per sentence of extraction, seconds for the suffix
+#: array
 PEER_RATE, PEER_COMMAND, PEER_MEMORY = 14.0, 12.0, 117
 PEER_EXTRACTION, PEER_RULES, PEER_INDEX = 11.6, 3200, 0.45
-#: words per CPU-second of pip kenlm where the anchors were measured
+#: words per CPU-second of pip kenlm where the peers were measured
 YARDSTICK = 8e6
 
 #: fresh processes that say how much memory they took (in MB; 0 where there is no /proc)
@@ -115,7 +117,7 @@ def probe(code: str, *arguments: Any, repeat: int = 2) -> dict[str, float]:
 
 
 def yardstick(arpa: Path, lines: Sequence[str], passes: int = 10, repeat: int = 10) -> float:
-    """Return the speed of this machine: 1.0 where the anchors were measured.
+    """Return the speed of this machine: 1.0 where the peers were measured.
 
     The best of many repetitions: one that other processes slow down would flatter us.
     """
@@ -423,7 +425,7 @@ def main() -> None:
     if args.json:
         print(json.dumps(result, indent=2))
         return
-    print(f"one thread; this machine: {speed:.2f} of the anchors'\n")
+    print(f"one thread; this machine: {speed:.2f} of the peers' machine\n")
     for part in args.parts or PARTS:
         measures[part][2](result[part], speed)
 

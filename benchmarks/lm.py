@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Language models against KenLM: estimation, queries by word and by sentence, loading, memory.
 
-    python benchmarks/lm.py [--shared ../shared] [--rounds 9]
+    python benchmarks/lm.py [--data ../shared] [--rounds 9]
 
 Peers: pip's `kenlm` in the same run, ours and theirs in turn, medians; `lmplz`, which pip does not have, by its figures
-from the anchors' README, scaled by how fast `kenlm` is here. All times are CPU times of one thread.
+from README.md beside this file, scaled by how fast `kenlm` is here. All times are CPU times of one thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from camber.lm.arpa import read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel, _score
 
-#: lmplz, order 5, multi30k/tok/train.en: CPU-seconds (anchors' README, mean of .64–.76)
+#: lmplz, order 5, multi30k/tok/train.en: CPU-seconds (mean of .64–.76)
 LMPLZ_SECONDS = 0.70
 #: KenLM's probing table queried from C++, million words per CPU-second: held-out and training text (same place)
 PROBING_HELD_OUT, PROBING_TRAINING = 15.2, 12.3
@@ -86,12 +86,12 @@ def row(what: str, ours: Sequence[float], theirs: Sequence[float], unit: str, *,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = Path(__file__).resolve().parents[2] / "shared"
-    parser.add_argument("--shared", type=Path, default=default, help="folder with data/ and anchors/")
+    parser.add_argument("--data", type=Path, default=default, help="folder with data/ and anchors/")
     parser.add_argument("--rounds", type=int, default=9)
     args = parser.parse_args()
-    arpa, text = args.shared / "anchors/lm/multi30k.en.o5.arpa.gz", args.shared / "data/multi30k/tok"
+    arpa, text = args.data / "anchors/lm/multi30k.en.o5.arpa.gz", args.data / "data/multi30k/tok"
     if not arpa.exists() or not text.exists():
-        sys.exit(f"no {arpa} or {text}: name the folder with --shared")
+        sys.exit(f"no {arpa} or {text}: name the folder with --data")
     try:
         import kenlm
     except ImportError:

@@ -2,7 +2,7 @@
 
     python benchmarks/roundtrip.py [--data ../shared] [--show 5]
 
-The first column of figures is the bar: the share of lines that come back byte for byte.
+The first column of figures is the share of lines that come back byte for byte.
 """
 
 from __future__ import annotations

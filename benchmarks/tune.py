@@ -2,7 +2,7 @@
 
     python benchmarks/tune.py [--data ../shared] [--seeds 3] [--threads 1] [--skip-large]
 
-Moses cannot be installed with pip. Its figures were measured on another machine, as the anchors' README says, on the
+Moses cannot be installed with pip. Its figures were measured on another machine, see README.md beside this file, on the
 same list with 14 weights; they are printed as they are. The yardstick of that README (KenLM's Python queries) is run
 here too, so that the machines can be compared. "Ten times" is here the same list ten times over, each copy with some
 noise on the features (Moses' figures are for ten iterations' lists merged, 728,660 hypotheses).
@@ -31,7 +31,7 @@ from camber.nbest import NBest  # noqa: E402
 from camber.tune import ExpectedBleu, Likelihood, Mert, Mira, Pro, TuningData  # noqa: E402
 from camber.tune.mert import LineSearch  # noqa: E402
 
-#: CPU-seconds and BLEU of Moses' programs (anchors' README, "Inner optimisers"): on the list, on ten lists.
+#: CPU-seconds and BLEU of Moses' programs (README.md beside this file): on the list, on ten lists.
 MOSES: dict[str, tuple[float | None, float | None, float | None]] = {
     "Mert": (27.5, 40.88, 85.0),
     "Pro": (1.3, None, 2.3),
@@ -116,7 +116,7 @@ def line_searches(data: TuningData, sentences: int) -> None:
 
 
 def yardstick(data: Path) -> None:
-    """Run KenLM's queries as the anchors' README describes."""
+    """Run KenLM's queries as README.md beside this file describes."""
     try:
         import kenlm
     except ImportError:

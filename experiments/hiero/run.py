@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from steps import Sets, arguments, dev_and_test, kept, multi30k, scores, spread, write_tables  # noqa: E402
 
-#: how PRO's sentence score counts length, and cdec's test BLEU (anchors/README.md) with its defaults and with a
+#: how PRO's sentence score counts length, and cdec's test BLEU (benchmarks/README.md) with its defaults and with a
 #: length-aware metric
 CONDITIONS = {"plain": 40.02, "smoothed": 40.97}
 ITERATIONS = 30

@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE.parent))
 from steps import Sets, arguments, dev_and_test, kept, multi30k, scores, spread, write_tables  # noqa: E402
 
 TUNERS = ("mert", "pro", "pro-smoothed", "mira", "expected-bleu")  # smoothed: PRO's brevity penalty
-#: test BLEU of Moses with the same tuner (anchors/README.md)
+#: test BLEU of Moses with the same tuner (benchmarks/README.md)
 MOSES = {
     ("de", "untuned"): 40.06,
     ("de", "mert"): 40.27,
