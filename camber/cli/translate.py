@@ -1,17 +1,25 @@
-"""camber translate: text in, translations out, line by line."""
+"""camber translate: text in, translations out, line by line.
+
+Settings of the search that are not given are those that the model was made with. Hierarchical models have no
+--distortion-limit and no --options.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from camber.cli.options import FILE, given, settings_options, threads_option
+from camber.cli.options import FILE, given, refuse_idle, settings_options, threads_option
 from camber.decode.settings import DecodeSettings
+
+if TYPE_CHECKING:
+    from camber.model.translator import Translation, Translator
 
 
 @click.command(help=__doc__)
@@ -19,11 +27,16 @@ from camber.decode.settings import DecodeSettings
 @click.option("--input", "source", type=FILE, help="File to translate (default: standard input).")
 @click.option("--output", type=FILE, help="File for the translations (default: standard output).")
 @click.option("--nbest", type=click.IntRange(1), default=1, show_default=True, help="Candidates for every line.")
-@click.option("--nbest-file", type=FILE, help="Where they go.")
-@click.option("--nbest-format", type=click.Choice(["moses", "jsonl"]), default="moses", show_default=True)
-@click.option("--distinct/--no-distinct", default=True, show_default=True, help="List every text once.")
+@click.option("--nbest-file", type=FILE, help="Where they go: finished texts with features.")
+@click.option(
+    "--nbest-format",
+    type=click.Choice(["moses", "jsonl"]),
+    show_default="by the file's ending, or moses",
+    help="JSON Lines also keep the model's tokens (which alignments count) and the features of every phrase.",
+)
+@click.option("--distinct/--no-distinct", default=True, show_default=True, help="List every row of tokens once.")
 @click.option("--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).")
-@settings_options(DecodeSettings)
+@settings_options(DecodeSettings, shown="the model's own")
 @threads_option
 def command(
     model: Path,
@@ -31,27 +44,28 @@ def command(
     output: Path | None,
     nbest: int,
     nbest_file: Path | None,
-    nbest_format: str,
+    nbest_format: str | None,
     distinct: bool,
     alignment_file: Path | None,
     threads: int,
     **values: Any,
 ) -> None:
     from camber.corpus.reading import read_lines, write_whole
-    from camber.decode.lists import to_nbest
     from camber.model.translator import CHUNK, load
 
-    if nbest > 1 and nbest_file is None:
-        raise click.UsageError("--nbest needs --nbest-file, where the list goes")
-    translator = load(model)
-    if changed := given(DecodeSettings, values):
-        translator = translator.searching(changed)
+    if nbest_file is None:
+        if nbest > 1:
+            raise click.UsageError("--nbest needs --nbest-file, where the list goes")
+        refuse_idle(["nbest_format", "distinct"], "without --nbest-file")
+    for place in (output, nbest_file, alignment_file):
+        _check_writable(place)
+    translator = _searching(load(model), model, given(DecodeSettings, values))
     lines = iter(read_lines(source)) if source else _standard_input()
     interactive = source is None and sys.stdin.isatty()
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
         links = stack.enter_context(write_whole(alignment_file)) if alignment_file else None
-        candidates = []
+        candidates: list[list[Translation]] = []
         for best in translator.translations(lines, nbest, distinct, threads, 1 if interactive else CHUNK):
             out.write(best[0].text + "\n")
             if interactive:
@@ -61,16 +75,67 @@ def command(
                 pairs = [] if best[0].recalled else translator.decoder.word_alignment(best[0].derivation)
                 links.write(" ".join(f"{s}-{t}" for s, t in pairs) + "\n")
             if nbest_file:
-                # a list has features, which a recalled text has none of
-                candidates.append([item.derivation for item in best if not item.recalled] or [best[0].derivation])
+                candidates.append(best)
         if nbest_file:
-            to_nbest(translator.decoder, candidates).write(nbest_file, nbest_format)
+            _write_list(translator, candidates, nbest_file, nbest_format or "auto")
         out.flush()
+
+
+def _check_writable(path: Path | None) -> None:
+    """Refuse a place for results now, rather than when all is translated."""
+    from camber.errors import InputError
+
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError("cannot be written: it is a folder", path, remedy="give the name of a file")
+    if not path.parent.is_dir():
+        raise InputError("cannot be written: there is no such folder", path, remedy=f"make the folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError("cannot be written: the folder is read-only", path, remedy="give another one")
+
+
+def _searching(translator: Translator, model: Path, changes: dict[str, Any]) -> Translator:
+    """Return the translator with other settings of the search; phrase models have some that others lack."""
+    if not changes:
+        return translator
+    known = translator.settings.to_dict()
+    if unknown := [_flag(name) for name in changes if name not in known]:
+        shared = [_flag(name) for name in DecodeSettings().to_dict() if name in known]
+        raise click.UsageError(
+            f"{', '.join(unknown)}: {model} is a hierarchical model, which has no such setting; it has "
+            f"{', '.join(shared)}"
+        )
+    return translator.searching(changes)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _write_list(translator: Translator, found: Sequence[Sequence[Translation]], path: Path, format: str) -> None:
+    """Write an n-best list; where '|||' separates fields, that in a text is escaped as in Moses' tokens."""
+    from dataclasses import replace
+
+    from camber.nbest.nbest import format_of
+    from camber.progress import log
+
+    nbest = translator.to_nbest(found)
+    bars = sum("|||" in text for text in nbest.texts)
+    if bars and nbest.tokens is not None and format_of(path, format) in ("moses", "joshua"):
+        log.warning("%s: '|||' is written as '&#124;&#124;&#124;' in %s texts; jsonl keeps it", path, f"{bars:,}")
+        nbest = replace(nbest, texts=[text.replace("|||", "&#124;" * 3) for text in nbest.texts])
+    nbest.write(path, format)
 
 
 def _standard_input() -> Iterator[str]:
     """Yield the lines of standard input as they come; bad UTF-8 is an error that names the line."""
-    from camber.corpus.reading import decode_lines
+    from camber.errors import InputError
 
     for number, data in enumerate(sys.stdin.buffer, 1):
-        yield (decode_lines(data, f"standard input:{number}") or [""])[0]
+        try:
+            line = (data.removeprefix(b"\xef\xbb\xbf") if number == 1 else data).decode("utf-8")
+        except UnicodeDecodeError as error:
+            problem = f"invalid UTF-8 (byte 0x{error.object[error.start]:02x})"
+            raise InputError(problem, "standard input", number, remedy="convert the text to UTF-8") from None
+        yield line.removesuffix("\n").removesuffix("\r")

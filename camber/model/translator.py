@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from camber.decode.derivation import Decoder, Derivation
 from camber.decode.features import feature_names
 from camber.decode.settings import DecodeSettings
-from camber.errors import ModelError
+from camber.errors import CamberError, ModelError
 from camber.lm.ngrams import NgramModel
 from camber.model.added import Memory, open_overlay
 from camber.model.bend import read_bend, write_bend
@@ -26,9 +26,14 @@ from camber.text.pipeline import TextPipeline
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
     from camber.decode.phrase import PhraseDecoder
+    from camber.nbest.nbest import NBest
 
 #: lines that are translated together when input is streamed
 CHUNK = 1000
+
+
+class LinesError(CamberError, TypeError):
+    """One line where many are expected: its letters would be taken for lines."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,14 @@ class Translation:
     """One translated line: its raw text, and the derivation behind it.
 
     A line that repeats an added pair has that pair's target as its text. Where the decoder did not find it too, the
-    text is `recalled`, and the derivation is the decoder's own best one, with other words.
+    text is `recalled`, and the derivation is the decoder's own best one, with other words; `decoded` is their text.
     """
 
     text: str
     tokens: list[str]  # of the source, as the model sees them
     derivation: Derivation
     recalled: bool = False
+    decoded: str = ""
 
 
 class Translator:
@@ -128,7 +134,16 @@ class Translator:
         self, lines: Iterable[str], nbest: int = 1, distinct: bool = True, threads: int = 0, chunk: int = CHUNK
     ) -> Iterator[list[Translation]]:
         """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time."""
-        lines, first = iter(lines), 0
+        if isinstance(lines, str | bytes):
+            raise LinesError(
+                f"expected lines, not the single {type(lines).__name__} {lines[:40]!r}; put it into a list"
+            )
+        return self._translations(iter(lines), nbest, distinct, threads, chunk)
+
+    def _translations(
+        self, lines: Iterator[str], nbest: int, distinct: bool, threads: int, chunk: int
+    ) -> Iterator[list[Translation]]:
+        first = 0
         while group := list(islice(lines, chunk)):
             tokens = [self.source_tokens(line) for line in group]
             decoded = self.decoder.decode(tokens, nbest, distinct, threads, first)
@@ -138,11 +153,25 @@ class Translator:
                 recalled = self.memory.recall(line, words) if self.memory else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
 
+    def to_nbest(self, found: Sequence[Sequence[Translation]]) -> NBest:
+        """Put the translations of many lines into an n-best list: raw texts, with the model's tokens beside them.
+
+        Features belong to derivations: a text that was recalled is not listed, or as what the decoder made of the line
+        if there is nothing else. A model of tokenised text has no other texts than its tokens.
+        """
+        from camber.decode.lists import to_nbest
+
+        listed = [[item for item in best if not item.recalled] or [*best[:1]] for best in found]
+        texts = None
+        if self.text.settings.tokenizer != "none":
+            texts = [item.decoded if item.recalled else item.text for best in listed for item in best]
+        return to_nbest(self.decoder, [[item.derivation for item in best] for best in listed], texts)
+
 
 def _with_first(text: str, found: list[Translation]) -> list[Translation]:
     """Put a text before what the decoder found; if it is there, it moves to the front."""
     same = next((item for item in found if item.text == text), None)
-    first = same or replace(found[0], text=text, recalled=True)
+    first = same or replace(found[0], text=text, recalled=True, decoded=found[0].text)
     return [first, *(item for item in found if item is not same)]
 
 

@@ -306,15 +306,23 @@ class NBest:
         from camber.nbest.moses import write_joshua, write_moses
         from camber.nbest.tsv import write_tsv
 
-        kind = _plain_format(format)
-        if kind == "auto":
-            kind = ENDINGS.get(Path(str(path).removesuffix(".gz")).suffix, "moses")
+        kind = format_of(path, format)
         if self.extra and kind not in ("jsonl", "tsv"):
             log.warning("%s: outside scores (%s) have no place in this format; use jsonl", path, ", ".join(self.extra))
         if kind == "moses":
             write_moses(self, path, groups)
         else:
             {"joshua": write_joshua, "fairseq": write_fairseq, "jsonl": write_jsonl, "tsv": write_tsv}[kind](self, path)
+
+
+def format_of(path: str | Path, format: str = "auto") -> str:
+    """Return the format in which a list is written; `auto`: by the name's ending, Moses' format without any.
+
+    >>> format_of("list.jsonl.gz"), format_of("list"), format_of("list", "cdec")
+    ('jsonl', 'moses', 'joshua')
+    """
+    kind = _plain_format(format)
+    return ENDINGS.get(Path(str(path).removesuffix(".gz")).suffix, "moses") if kind == "auto" else kind
 
 
 def _inclusive(start: int, end: int) -> str:

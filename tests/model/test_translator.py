@@ -10,7 +10,7 @@ import pytest
 import camber
 from camber.corpus.reading import read_lines
 from camber.decode.lists import to_nbest
-from camber.errors import InputError, ModelError, SettingsError
+from camber.errors import CamberError, InputError, ModelError, SettingsError
 from camber.model.directory import write_model
 from camber.model.translator import save_phrase_model
 from camber.nbest.nbest import NBest
@@ -114,3 +114,11 @@ def test_counts_say_what_probabilities_say_and_can_be_bent(
     with write_model(tmp_path / "copy", "phrase") as draft:
         save_phrase_model(counts, draft)
     assert camber.load(tmp_path / "copy").translate(lines) == counts.translate(lines)
+
+
+def test_a_single_string_is_no_list_of_lines(hotel_model: Path) -> None:
+    model = camber.load(hotel_model)
+    for call in (model.translate, model.translations):
+        for error in (CamberError, TypeError):
+            with pytest.raises(error, match="expected lines, not the single str 'La llave'; put it into a list"):
+                call("La llave")
