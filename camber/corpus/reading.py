@@ -97,37 +97,76 @@ def words(line: str) -> list[str]:
     return [word for word in found if word] if "" in found else found
 
 
+def check_outputs(*paths: str | Path | None) -> None:
+    """Raise :class:`InputError` if a file cannot be written to one of these places: before long work, not after it.
+
+    None stands for an output that nobody asked for.
+    """
+    for path in paths:
+        if path is None:
+            continue
+        place = Path(path)
+        if place.is_dir():
+            raise InputError("is a folder", path, remedy="name a file")
+        # what is renamed into place needs a folder that can be written, anything else must take it itself
+        written = place if _is_special(place) else Path(os.path.realpath(place)).parent
+        if not written.exists():
+            raise InputError(f"there is no folder {written}", path, remedy="make it, or check the path")
+        if not (written.is_dir() or _is_special(place)) or not os.access(written, os.W_OK):
+            raise InputError("cannot be written", path, remedy=f"check {written} and its permissions")
+
+
+def _is_special(path: Path) -> bool:
+    """Say whether `path` is a device, a pipe or the like, or an open file by its number: nothing to be replaced."""
+    numbered = os.path.abspath(path).startswith(("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"))
+    return path.exists() and not path.is_dir() and (numbered or not path.is_file())
+
+
 @contextmanager
 def write_whole(path: str | Path) -> Iterator[IO[str]]:
     """Open a text file (gzip if its name ends in .gz) for writing that appears only when it is complete.
 
-    The text goes to a temporary file beside it, which is renamed at the end; after an error nothing remains.
+    The text goes to a temporary file beside it, which is renamed at the end; after an error nothing remains. A
+    symbolic link stays one: its target is replaced. A device or a pipe is written to as it is.
     """
+    check_outputs(path)
     path = Path(path)
+    if _is_special(path):
+        with _open_text(path, packed=path.suffix == ".gz") as stream:
+            yield stream
+        return
+    place = Path(os.path.realpath(path))
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror})", path, remedy="check the folder") from None
     os.close(handle)
     try:
-        if path.suffix == ".gz":
-            # no time stamp and no name inside: the same text gives the same bytes
-            with (
-                open(name, "wb") as raw,
-                gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
-                io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream,
-            ):
-                yield stream
-        else:
-            with open(name, "w", encoding="utf-8", newline="\n") as stream:
-                yield stream
+        with _open_text(Path(name), packed=path.suffix == ".gz") as stream:
+            yield stream
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
+        os.replace(name, place)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _open_text(path: Path, packed: bool) -> Iterator[IO[str]]:
+    """Open a file for UTF-8 text with LF ends, packed by gzip or not."""
+    if not packed:
+        with open(path, "w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+        return
+    # no time stamp and no name inside: the same text gives the same bytes
+    with (
+        open(path, "wb") as raw,
+        gzip.GzipFile("", "wb", 6, raw, mtime=0) as bytes_out,
+        io.TextIOWrapper(bytes_out, encoding="utf-8", newline="\n") as stream,
+    ):
+        yield stream
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:

@@ -1,12 +1,25 @@
 """Files are read exactly, and every bad one is named with its line and a remedy."""
 
 import gzip
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camber.corpus.reading import decode_lines, read_lines, read_parallel, words, write_lines, write_whole
+from camber.corpus.reading import (
+    check_outputs,
+    decode_lines,
+    read_lines,
+    read_parallel,
+    words,
+    write_lines,
+    write_whole,
+)
 from camber.errors import InputError
 
 
@@ -126,8 +139,67 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
-    with pytest.raises(InputError, match=r"cannot be written .*; check the folder"):
+    with pytest.raises(InputError, match=r"there is no folder .*absent; make it"):
         write_lines(tmp_path / "absent" / "file", ["x"])
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match=r"cannot be written; check .*file"):
+        write_lines(tmp_path / "file" / "below", ["x"])
+
+
+def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "there").write_text("old\n")
+    (tmp_path / "link").symlink_to("folder/there")
+    (tmp_path / "dangling").symlink_to("folder/new")
+    for name, target in (("link", "there"), ("dangling", "new")):
+        write_lines(tmp_path / name, ["new"])
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / "folder" / target).read_text() == "new\n"
+    assert sorted(os.listdir(tmp_path / "folder")) == ["new", "there"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("name", ["pipe", "pipe.gz"])
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    found = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / name).read_bytes()))
+    reader.start()
+    write_lines(tmp_path / name, ["x"])
+    reader.join(10)
+    assert (gzip.decompress(found[0]) if name.endswith("gz") else found[0]) == b"x\n"
+    assert (tmp_path / name).is_fifo()
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.skipif(not Path("/dev/fd/1").exists(), reason="needs /dev/fd")
+def test_devices_and_standard_output_are_written_to(tmp_path):
+    # folders in which no file can be made: should this fail one day, it must not replace a device of the machine
+    ours, theirs = os.openpty()
+    device = os.ttyname(theirs)
+    write_lines(device, ["x"])
+    assert os.read(ours, 10).strip() == b"x"
+    assert Path(device).is_char_device()
+    os.close(ours)
+    os.close(theirs)
+    script = "from camber.corpus.reading import write_lines; write_lines('/dev/fd/1', ['x'])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout == b"x\n"
+    with open(tmp_path / "out", "wb") as stream:
+        subprocess.run([sys.executable, "-c", script], stdout=stream, check=True)
+        assert os.path.samestat(os.fstat(stream.fileno()), os.stat(tmp_path / "out"))  # written, not replaced
+    assert (tmp_path / "out").read_text() == "x\n"
+
+
+def test_places_for_outputs_can_be_checked_before_the_work(tmp_path):
+    check_outputs(None, tmp_path / "new", tmp_path / "new.gz")
+    with pytest.raises(InputError, match="is a folder; name a file"):
+        check_outputs(tmp_path / "new", tmp_path)
+    with pytest.raises(InputError, match="is a folder"):
+        write_lines(tmp_path, ["x"])
+    with pytest.raises(InputError, match="there is no folder"):
+        check_outputs(tmp_path / "absent" / "file")
+    assert os.listdir(tmp_path) == []
 
 
 @settings(deadline=None)
