@@ -16,13 +16,13 @@ from camber.corpus import Sentences, Vocabulary
 from camber.decode.chart_derivation import (
     ChartDerivation,
     empty_derivation,
-    join_derivations,
     read_derivations,
 )
 from camber.decode.chart_features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
 from camber.decode.chart_grammar import Rules, lay_out, prepare
-from camber.decode.chart_kbest import Found, k_best, read_edges, read_parts
+from camber.decode.chart_kbest import k_best
 from camber.decode.chart_lm import chart_models
+from camber.decode.chart_parts import Found, read_edges, read_parts
 from camber.decode.chart_search import search
 from camber.decode.chart_settings import ChartSettings
 from camber.decode.chart_workspace import Workspace
@@ -320,7 +320,7 @@ class ChartDecoder(Weighed):
         for a, b in pairwise(cuts):
             final = b == len(words)
             found = self._run(words[a:b], grammar, distinct, state, final, workspace)
-            joined = [join_derivations(done, piece, a) for piece in found]
+            joined = [piece.after(done, a) for piece in found]
             if final:
                 return joined
             done = joined[0]

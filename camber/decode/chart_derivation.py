@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from camber.decode import chart_kbest
-from camber.decode.chart_kbest import Found
+from camber.decode.chart_parts import PASSED, Found
 from camber.decode.derivation import Derivation
 from camber.rules.grammar import Grammar
 
@@ -29,12 +29,19 @@ class ChartDerivation(Derivation):
     tails: I8  # [parts, 2] parts in place of the two non-terminals, -1: none
     grammar: Grammar
 
+    def after(self, left: Self | None, offset: int) -> Self:
+        """Return this derivation of a window behind what precedes it; `offset` source words came before."""
+        if left is None:
+            return self
+        tails = np.concatenate([left.tails, np.where(self.tails < 0, -1, self.tails + len(left.rules))])
+        return replace(super().after(left, offset), tails=tails)
+
     def word_alignment(self) -> list[tuple[int, int]]:
         """Return the (source, target) links, from the alignments inside the rules."""
         found = []
         spans, targets, tails = self.spans.tolist(), self.target_spans.tolist(), self.tails.tolist()
         for part, rule in enumerate(self.rules.tolist()):
-            if rule == chart_kbest.PASSED:
+            if rule == PASSED:
                 found.append((spans[part][0], targets[part][0]))
             elif rule >= 0:
                 g = self.grammar
@@ -77,19 +84,3 @@ def read_derivations(found: Found, count: int, grammar: Grammar, sentence: Seque
 def empty_derivation(grammar: Grammar, features: int) -> ChartDerivation:
     none = np.zeros((0, 2), np.int64)
     return ChartDerivation([], 0.0, np.zeros((0, features)), np.zeros(0, np.int64), none, none, none, grammar)
-
-
-def join_derivations(left: ChartDerivation | None, right: ChartDerivation, offset: int) -> ChartDerivation:
-    """Put the derivation of a window behind what precedes it; `offset` source words came before."""
-    if left is None:
-        return right
-    return ChartDerivation(
-        left.words + right.words,
-        left.score + right.score,
-        np.concatenate([left.features, right.features]),
-        np.concatenate([left.rules, right.rules]),
-        np.concatenate([left.spans, right.spans + offset]),
-        np.concatenate([left.target_spans, right.target_spans + len(left.words)]),
-        np.concatenate([left.tails, np.where(right.tails < 0, -1, right.tails + len(left.rules))]),
-        right.grammar,
-    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from camber.decode import chart_kbest, chart_search
-from camber.decode.chart_kbest import Found, ListRoom
+from camber.decode import chart_kbest, chart_parts, chart_search
+from camber.decode.chart_kbest import ListRoom
+from camber.decode.chart_parts import Found
 from camber.decode.hypergraph import Forest, Room
 
 
@@ -53,7 +54,7 @@ class Workspace:
         elif code == chart_kbest.DERIVATIONS_FULL:
             self.derivations *= 2
             self._make_list()
-        elif code == chart_kbest.PARTS_FULL:
+        elif code == chart_parts.PARTS_FULL:
             self.parts *= 2
         else:
             self.words *= 2

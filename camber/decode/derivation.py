@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -28,6 +28,20 @@ class Derivation:
     rules: I8  # [parts]; -1: a word passed through
     spans: I8  # [parts, 2] source words begin .. end (exclusive)
     target_spans: I8  # [parts, 2]
+
+    def after(self, left: Self | None, offset: int) -> Self:
+        """Return this derivation of a window behind what precedes it; `offset` source words came before."""
+        if left is None:
+            return self
+        return replace(
+            self,
+            words=left.words + self.words,
+            score=left.score + self.score,
+            features=np.concatenate([left.features, self.features]),
+            rules=np.concatenate([left.rules, self.rules]),
+            spans=np.concatenate([left.spans, self.spans + offset]),
+            target_spans=np.concatenate([left.target_spans, self.target_spans + len(left.words)]),
+        )
 
     @property
     def sums(self) -> F8:

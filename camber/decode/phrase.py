@@ -229,7 +229,7 @@ class PhraseDecoder(Weighed):
             final = b == len(words)
             wanted = nbest if final else 1
             found = self._run([words[a:b]], wanted, distinct, state[None, :], np.array([final], np.int64))[0]
-            joined = [_join(done, piece, a) for piece in found]
+            joined = [piece.after(done, a) for piece in found]
             if final:
                 return joined
             done = joined[0]
@@ -342,17 +342,3 @@ class PhraseDecoder(Weighed):
                 )
             h += count
             yield result
-
-
-def _join(left: Derivation | None, right: Derivation, offset: int) -> Derivation:
-    """Put the derivation of a window behind what precedes it; `offset` source words came before."""
-    if left is None:
-        return right
-    return Derivation(
-        left.words + right.words,
-        left.score + right.score,
-        np.concatenate([left.features, right.features]),
-        np.concatenate([left.rules, right.rules]),
-        np.concatenate([left.spans, right.spans + offset]),
-        np.concatenate([left.target_spans, right.target_spans + len(left.words)]),
-    )
