@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _homes = {
     "CamberError": "camber.errors",
     "NBest": "camber.nbest",
+    "TrainSettings": "camber.pipeline.settings",
     "Reranker": "camber.rerank.reranker",
     "curves": "camber.report.curves",
     "add": "camber.pipeline.add",
