@@ -75,7 +75,8 @@ def separable(
     `nbest` is a list with parts, or plain lists: sentences → hypotheses → parts, each a mapping of feature names to
     values. `quality` has one number for each hypothesis, in the same order; higher is better. `features` are those to
     look at, all by default. A feature that a part lacks fires no indicator; nor do NaN, the value `absent` (if given)
-    and, in an `NBest`, a 0 of features that its file left out.
+    and, in an `NBest`, a 0 of features that its file left out. In lists of Camber's own decoders, parts that are no
+    rules (words passed through, glue) have 0 for the features of rules: `absent=0.0` suits these.
 
     >>> two_small, one_large = [{"h": 2.0}, {"h": 2.0}], [{"h": 4.0}]
     >>> found = separable([[two_small, one_large]], [[1.0, 0.0]])

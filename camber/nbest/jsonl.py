@@ -3,10 +3,11 @@
     {"sentence": 0, "rank": 0, "text": "a house", "score": -3.3, "features": {"lm": -4.1, "words": 2},
      "parts": [{"source": [0, 1], "target": [0, 1], "features": [-2.0, 1]}, …], "alignment": "0-0 1-1"}
 
-The features of a part are in the order of the object's ``features``, which are their sums. Without ``parts`` a
-hypothesis is one part. ``score``, ``segmentation``, ``alignment``, ``tokens`` and ``extra`` (outside scores by name)
-are optional; so are ``source_text`` and ``target_text``, which stand with the first hypothesis of their sentence. A
-feature that some objects lack is 0 there (sparse); the first object names them all.
+The features of a part are in the order of the object's ``features``, which are their sums; null is a feature that the
+part lacks. Without ``parts`` a hypothesis is one part. ``score``, ``segmentation``, ``alignment``, ``tokens`` and
+``extra`` (outside scores by name) are optional; so are ``source_text`` and ``target_text``, which stand with the first
+hypothesis of their sentence. A feature that some objects or parts lack is 0 there (sparse); the first object names them
+all.
 """
 
 from __future__ import annotations
@@ -49,14 +50,16 @@ def write_jsonl(nbest: NBest, path: str | Path) -> None:
             item: dict[str, Any] = {"sentence": owner[index], "rank": index - starts[owner[index]], "text": text}
             if nbest.scores is not None:
                 item["score"] = _number(float(nbest.scores[index]))
-            listed = every
-            if nbest.sparse and index:  # all but sparse features that are 0 in all parts
-                there = nbest.features[slice(*nbest.part_offsets[index : index + 2].tolist())].any(0)
-                listed = np.flatnonzero(there | dense)
+            listed, whole = every, True  # whole: the sums say all about a single part
+            if nbest.sparse:
+                there = dense | nbest.features[slice(*nbest.part_offsets[index : index + 2].tolist())].any(0)
+                if index:  # all but sparse features that are 0 in all parts
+                    listed = np.flatnonzero(there)
+                whole = bool(there[listed].all())
             values = map(_number, sums[index, listed].tolist())
             item["features"] = dict(zip((nbest.names[column] for column in listed.tolist()), values, strict=True))
-            if not plain:
-                item["parts"] = _parts(nbest, index, listed)
+            if not (plain and whole):
+                item["parts"] = _parts(nbest, index, listed, dense[listed])
             if nbest.segmentations is not None:
                 item["segmentation"] = nbest.segmentations[index]
             if nbest.alignments is not None:
@@ -79,7 +82,10 @@ def _number(value: float) -> float | int:
     return int(value)
 
 
-def _parts(nbest: NBest, index: int, listed: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+def _parts(
+    nbest: NBest, index: int, listed: npt.NDArray[np.int64], dense: npt.NDArray[np.bool_]
+) -> list[dict[str, Any]]:
+    """Return the parts of a hypothesis with the `listed` features; those that are not `dense` are absent where 0."""
     found = []
     for part in range(*nbest.part_offsets[index : index + 2].tolist()):
         item: dict[str, Any] = {}
@@ -87,7 +93,9 @@ def _parts(nbest: NBest, index: int, listed: npt.NDArray[np.int64]) -> list[dict
             item["source"] = nbest.source_spans[part].tolist()
         if nbest.target_spans is not None:
             item["target"] = nbest.target_spans[part].tolist()
-        item["features"] = list(map(_number, nbest.features[part, listed].tolist()))
+        values = nbest.features[part, listed]
+        there = (dense | (values != 0.0)).tolist()
+        item["features"] = [_number(v) if known else None for v, known in zip(values.tolist(), there, strict=True)]
         found.append(item)
     return found
 
@@ -120,6 +128,7 @@ class _Reader:
         # objects with the same features in the same order → the parts' numbers in the list, and their values
         self.tables: dict[tuple[str, ...], tuple[array[int], array[float]]] = {}
         self.hypotheses: dict[tuple[str, ...], int] = {}  # how many there are of each kind
+        self.lacking: set[str] = set()  # features that some part lacks
         self.columns: dict[str, list[Any]] = {name: [] for name, _ in _COLUMNS} | {"source": [], "target": []}
         self.sides: dict[str, dict[int, str]] = {name: {} for name in _SIDES}
         self.extra: dict[str, list[float]] = {}
@@ -170,7 +179,7 @@ class _Reader:
         first = self.parts[-1]
         total = [0.0] * len(names)
         for part in parts:
-            numbers = self._numbers(part.get("features"), len(names))
+            numbers = self._numbers(self._present(part.get("features"), names), len(names))
             total = [a + b for a, b in zip(total, numbers, strict=True)]
             rows.append(first)
             values.extend(numbers)
@@ -182,6 +191,13 @@ class _Reader:
             if not math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-6):
                 self.fail(f"feature {name} is {expected}, but its parts sum to {found}")
         self.parts.append(first)
+
+    def _present(self, values: Any, names: tuple[str, ...]) -> Any:
+        """Return the features of a part with 0 for those that it lacks, and note which these are."""
+        if not isinstance(values, list) or None not in values:
+            return values
+        self.lacking.update(name for name, value in zip(names, values, strict=False) if value is None)
+        return [0.0 if value is None else value for value in values]
 
     def _numbers(self, values: Any, count: int) -> list[float]:
         if not isinstance(values, list) or len(values) != count:
@@ -256,7 +272,7 @@ class _Reader:
             self.columns["segmentation"] or None,
             self.columns["alignment"] or None,
             {name: np.array(values, np.float64) for name, values in self.extra.items()},
-            frozenset(name for name in names if there[name] < len(self.texts)),
+            frozenset(name for name in names if there[name] < len(self.texts) or name in self.lacking),
             self.columns["tokens"] or None,
             sources,
             targets,

@@ -1,5 +1,6 @@
 """Joshua's, fairseq's and tabular lists; sparse features; outside scores; parts of lists."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -283,3 +284,33 @@ def test_a_joshua_list_with_four_references_is_scored():
     assert 5 < bleu.score(rows[nbest.best()].sum(0)) < 50
     shortest = BLEU("none", reference_length="shortest")
     assert (nbest.statistics(shortest, references)[:, 1] <= rows[:, 1]).all()
+
+
+@given(lists(), st.data())
+@settings(deadline=None)
+def test_json_lists_tell_which_features_parts_lack(tmp_path_factory, nbest, data):
+    """A feature that is sparse is absent where it is 0, in a part of a hypothesis as well as in a whole one."""
+    path = tmp_path_factory.mktemp("n") / "list.jsonl"
+    if data.draw(st.booleans()):  # several parts, in which any features may be 0
+        counts = [data.draw(st.integers(1, 3)) for _ in nbest.texts]
+        small = st.just(0.0) | st.floats(-1e6, 1e6)
+        table = np.array([[data.draw(small) for _ in nbest.names] for _ in range(sum(counts))])
+        offsets = np.cumsum([0, *counts])
+        nbest = replace(nbest, part_offsets=offsets, features=table.reshape(sum(counts), len(nbest.names)))
+    nbest.write(path)
+    again = NBest.read(path)
+    same(again, nbest)
+    zero = {name for name, column in zip(nbest.names, nbest.features.T, strict=True) if (column == 0.0).any()}
+    assert again.sparse == nbest.sparse & zero
+
+
+def test_null_is_a_feature_that_a_part_lacks(tmp_path):
+    nbest = NBest(("q", "lm"), [0, 1], [0, 2], [[0.5, 0.0], [0.0, -1.0]], ["a b"], sparse=frozenset({"q"}))
+    path = tmp_path / "list.jsonl"
+    nbest.write(path)
+    line = path.read_text()
+    assert '"features": {"q": 0.5, "lm": -1}, "parts": [{"features": [0.5, 0]}, {"features": [null, -1]}]' in line
+    assert NBest.read(path).sparse == {"q"}
+    path.write_text(line.replace('{"q": 0.5,', '{"q": null,'))
+    with pytest.raises(InputError, match="feature value None is not a finite number"):
+        NBest.read(path)
