@@ -89,7 +89,7 @@ def fit(
     from camber.rerank.report import evaluate
     from camber.rerank.reranker import Reranker
 
-    check_place(model)
+    check_place(model, "rerank")
     learner = values["learner"]
     refuse_idle([name for name, kinds in APPLIES.items() if learner not in kinds], f"to --learner {learner}")
     features, responses = pick(FeatureSettings, values), pick(ResponseSettings, values)

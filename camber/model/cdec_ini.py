@@ -44,7 +44,7 @@ def convert_cdec(
     `grammars` is the folder of the grammars, `weights` their weights; `sentences` a text file, line N for grammar N,
     which is not needed: a sentence finds its grammar by its words.
     """
-    check_place(model)
+    check_place(model, KIND)
     cdec = CdecIni.read(ini)
     if cdec.one("formalism", "scfg") != "scfg":
         raise InputError(f"formalism {cdec.one('formalism')}; only scfg is read", ini, cdec.values["formalism"][-1][1])

@@ -40,6 +40,7 @@ from camber.progress import log
 MANIFEST = "model.toml"
 FORMAT = 1
 READABLE = (1,)  # format versions that this version of Camber reads
+RERANKER = "rerank"  # the kind of models that are no translators
 SMALL = 1 << 20  # files up to this length are always checked in full
 END = 64 << 10  # of larger ones, this much at both ends
 _SEAL = "# sha256 of the lines above: "
@@ -52,6 +53,7 @@ class Draft:
     folder: Path
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # stage → its settings
     sizes: dict[str, Any] = field(default_factory=dict)  # what a reader wants to know: rules, words, …
+    keep_old: str = ""  # why the model that is replaced shall be kept as ``<path>.old``; empty: it need not
 
     def path(self, name: str) -> Path:
         """Return where to write the file `name` (``lm/words.txt``); its folder is made."""
@@ -91,28 +93,29 @@ def write_model(
 ) -> Iterator[Draft]:
     """Yield a :class:`Draft` that becomes the model `path` when the block ends; after an error nothing remains.
 
-    An older model there is replaced. A directory that is not a model is never touched: that is an error, told before
-    the block is entered. An older model that holds files of someone else is kept as ``<path>.old``.
+    An older model there is replaced, but not by one that does something else (see :func:`check_place`). A directory
+    that is not a model is never touched: that is an error, told before the block is entered. An older model that holds
+    files of someone else is kept as ``<path>.old``.
     """
     path = Path(path).resolve()
-    check_place(path)
+    check_place(path, kind)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _lock(path):
             _restore(path)
             for leftover in _beside(path, "new"):  # under the lock: its writer is dead
                 log.info("removing %s, left by an interrupted run", leftover)
-                shutil.rmtree(leftover)
+                _remove(leftover)
             folder = Path(tempfile.mkdtemp(prefix=_prefix(path, "new"), dir=path.parent))
             try:
                 draft = Draft(folder, {name: dict(table) for name, table in (settings or {}).items()})
                 yield draft
                 _seal(draft, kind)
-                _move_into_place(folder, path)
+                _move_into_place(folder, path, kind, draft.keep_old)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_full(error):
             raise ModelError(f"{path}: the disk is full; nothing was changed") from error
         place = Path(os.fsdecode(error.filename or ""))
         if place in path.parents or str(place).startswith(str(path.parent / f".{path.name}.camber-")):
@@ -120,8 +123,16 @@ def write_model(
         raise
 
 
-def check_place(path: str | Path) -> None:
-    """Raise :class:`ModelError` if a model cannot be written to `path` without harming something else."""
+def is_full(error: OSError) -> bool:
+    """Say whether an error means that a disk is full; NumPy tells of a short write without a number."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or (error.errno is None and "requested and" in str(error))
+
+
+def check_place(path: str | Path, kind: str = "") -> None:
+    """Raise :class:`ModelError` if a model of this kind cannot be written to `path` without harming something else.
+
+    A translator of any kind may replace another one, and a re-ranker another one, but not each other.
+    """
     path = Path(path)
     if not path.exists():
         return
@@ -129,6 +140,22 @@ def check_place(path: str | Path) -> None:
         raise ModelError(f"{path}: a file of that name exists; choose another name for the model")
     if any(path.iterdir()) and not is_model(path):
         raise ModelError(f"{path}: this directory is not a Camber model and stays as it is; choose another name")
+    if not os.access(path, os.W_OK):
+        raise ModelError(f"{path}: this model is write-protected; choose another name, or allow writing (chmod -R u+w)")
+    there = recorded(path).get("kind", kind)
+    if kind and (there == RERANKER) != (kind == RERANKER):
+        raise ModelError(
+            f"{path}: a {there} model is there, which a {kind} model must not replace; choose another name, or remove "
+            "the old model"
+        )
+
+
+def recorded(path: str | Path) -> dict[str, Any]:
+    """Return what `model.toml` says, unchecked; nothing where it cannot be read."""
+    try:
+        return tomllib.loads((Path(path) / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def is_model(path: str | Path) -> bool:
@@ -157,13 +184,21 @@ def _restore(path: Path) -> None:
     """Undo a replacement that died between its two renames, or finish it by removing the old model."""
     for old in _beside(path, "old"):
         if path.exists():
-            shutil.rmtree(old)
+            _remove(old)
         else:
             os.rename(old, path)
 
 
-def _move_into_place(folder: Path, path: Path) -> None:
-    check_place(path)  # again: the block may have taken an hour
+def _remove(folder: Path) -> None:
+    """Remove what nobody needs any more; where that fails, it must not spoil work that is done."""
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        log.warning("%s: cannot be removed (%s); it is not needed any more", folder, error.strerror)
+
+
+def _move_into_place(folder: Path, path: Path, kind: str, keep_old: str = "") -> None:
+    check_place(path, kind)  # again: the block may have taken an hour
     mask = os.umask(0)
     os.umask(mask)
     os.chmod(folder, 0o777 & ~mask)
@@ -172,6 +207,9 @@ def _move_into_place(folder: Path, path: Path) -> None:
         if foreign := _foreign_files(path):
             aside = _free_name(path)
             log.warning("%s holds %s, no part of the model: the old model is kept as %s", path, foreign[0], aside)
+        elif keep_old:
+            aside = _free_name(path)
+            log.warning("%s %s: the old model is kept as %s", path, keep_old, aside)
         else:
             aside = Path(tempfile.mkdtemp(prefix=_prefix(path, "old"), dir=path.parent))
             aside.rmdir()
@@ -180,8 +218,8 @@ def _move_into_place(folder: Path, path: Path) -> None:
         path.rmdir()  # empty, as check_place found
     os.rename(folder, path)
     _sync_folder(path.parent)
-    if aside is not None and aside.name.startswith("."):
-        shutil.rmtree(aside)
+    if aside is not None and aside.name.startswith(_prefix(path, "old")):
+        _remove(aside)
 
 
 def _free_name(path: Path) -> Path:
@@ -194,9 +232,8 @@ def _free_name(path: Path) -> Path:
 
 def _foreign_files(path: Path) -> list[str]:
     """List the files of a model directory that its `model.toml` does not name."""
-    try:
-        known = set(tomllib.loads((path / MANIFEST).read_text("utf-8")).get("files", {}))
-    except (OSError, ValueError):
+    known = recorded(path).get("files", {})
+    if not known:
         return [MANIFEST]  # unreadable: rather keep everything
     return [name for name in _files(path, hidden=True) if name not in known and name != MANIFEST]
 

@@ -123,7 +123,7 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
 
     The model may be phrase-based, or hierarchical with the one label X.
     """
-    check_place(model)
+    check_place(model, "phrase")
     moses = MosesIni.read(ini)
     if is_hierarchical(moses):
         from camber.model.moses_chart import convert_hierarchical

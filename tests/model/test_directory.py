@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import camber.model.directory as directory
 from camber.errors import CamberError, InputError, ModelError
-from camber.model.directory import ModelDirectory, is_model, write_model
+from camber.model.directory import ModelDirectory, check_place, is_model, write_model
 from camber.model.lock import Lock
 from camber.model.toml import write_toml
 
@@ -144,6 +144,56 @@ def test_files_of_someone_else_in_an_old_model_are_kept(tmp_path):
     assert (tmp_path / "m.old" / "notes.txt").read_text() == "mine"
 
 
+def test_an_old_model_is_kept_where_its_writer_says_so(tmp_path, caplog):
+    make(tmp_path / "m")
+    with write_model(tmp_path / "m") as draft:
+        draft.path("words.txt").write_text("drei\n")
+        draft.keep_old = "was loved"
+    assert names(tmp_path) == ["m", "m.old"]
+    assert ModelDirectory.open(tmp_path / "m.old").array("lm/numbers.npy").tolist() == [1] * 7
+    assert "was loved: the old model is kept as" in caplog.text
+
+
+def test_a_reranker_and_a_translator_never_replace_each_other(tmp_path):
+    make(tmp_path / "translator")
+    with write_model(tmp_path / "reranker", "rerank") as draft:
+        draft.path("features.tsv").write_text("x\n")
+    for name, kind in (("translator", "rerank"), ("reranker", "phrase"), ("reranker", "hiero")):
+        with pytest.raises(ModelError, match=rf"which a {kind} model must not replace"):
+            check_place(tmp_path / name, kind)
+        with pytest.raises(ModelError, match="must not replace"), write_model(tmp_path / name, kind):
+            pytest.fail("the block must not be entered")
+    with write_model(tmp_path / "translator", "hiero") as draft:
+        draft.path("words.txt").write_text("eins\n")
+    assert names(tmp_path) == ["reranker", "translator"]
+
+
+def test_an_old_model_that_cannot_be_removed_does_not_spoil_the_new_one(tmp_path, monkeypatch, caplog):
+    make(tmp_path / "m")
+
+    def protected(folder, *args, **kwargs):
+        if "camber-old" in str(folder):
+            raise PermissionError(13, "Permission denied", str(folder))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(directory.shutil, "rmtree", protected)
+        for value in (2, 3):  # the second finds what the first could not remove
+            make(tmp_path / "m", value)
+            assert ModelDirectory.open(tmp_path / "m").array("lm/numbers.npy").tolist() == [value] * 7
+    assert "cannot be removed (Permission denied)" in caplog.text
+    make(tmp_path / "m")
+    assert names(tmp_path) == ["m"]
+
+
+def test_a_write_protected_model_is_refused_before_the_work(tmp_path, monkeypatch):
+    make(tmp_path / "m")
+    # root may write anywhere, so the answer of the system is made up
+    monkeypatch.setattr(directory.os, "access", lambda path, mode: False)
+    with pytest.raises(ModelError, match="write-protected"), write_model(tmp_path / "m"):
+        pytest.fail("the block must not be entered")
+    assert names(tmp_path) == ["m"]
+
+
 def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises((ModelError, CamberError), match="cannot be written"), write_model(tmp_path / "file" / "m"):
@@ -231,6 +281,8 @@ def test_large_files_are_linked_and_small_ones_copied(tmp_path):
 def test_a_full_disk_is_a_clear_error(tmp_path):
     with pytest.raises(ModelError, match="disk is full"), write_model(tmp_path / "m"):
         raise OSError(28, "No space left on device")
+    with pytest.raises(ModelError, match="disk is full"), write_model(tmp_path / "m"):
+        raise OSError("200000 requested and 65536 written")  # as NumPy says it
     assert names(tmp_path) == []
 
 
