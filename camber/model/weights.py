@@ -91,10 +91,6 @@ class Weights:
         self._check_against(names, "these weights", {})
         return np.array([self.values[name] for name in names], np.float64)
 
-    def replaced(self, numbers: npt.ArrayLike, signature: str = "") -> Weights:
-        """Return the same names and bends with other numbers, float64[names]."""
-        return Weights.from_vector(self.names, numbers, self.bends, signature or self.signature)
-
     def write(self, path: str | Path) -> None:
         """Write `weights.tsv`; numbers are written so that they come back exactly."""
         lines = [f"{HEADER}{VERSION}"]

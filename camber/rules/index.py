@@ -113,17 +113,6 @@ class CorpusIndex:
         low, high = find_phrase(self.columns.words, self.columns.ends, self.columns.suffixes, ids)
         return high - low
 
-    def repeats(self, sentence: Sequence[str]) -> list[int]:
-        """Return the pairs whose source side is exactly this sentence, in the order of the corpus."""
-        if not sentence:
-            return []
-        columns = self.columns
-        low, high = find_phrase(columns.words, columns.ends, columns.suffixes, self.source.vocabulary.encode(sentence))
-        starts = np.sort(columns.suffixes[low:high]).astype(np.int64)
-        pairs = np.searchsorted(self.source.offsets, starts, side="right") - 1
-        whole = (self.source.offsets[pairs] == starts) & (self.source.lengths[pairs] == len(sentence))
-        return [int(pair) for pair in pairs[whole]]
-
     @cached_property
     def columns(self) -> Columns:
         """The arrays that kernels read."""

@@ -38,7 +38,6 @@ def test_a_vector_follows_the_order_asked_for():
     vector = weights.vector(["b", "a"])
     assert vector.dtype == np.float64
     assert vector.tolist() == [2.0, 1.0]
-    assert weights.replaced([3, 4]) == Weights({"a": 3.0, "b": 4.0}, {"b": "log"}, "s")
 
 
 def test_a_feature_called_name_is_not_taken_for_the_header(tmp_path):

@@ -110,15 +110,6 @@ def test_a_new_pair_is_used_at_once():
     assert index.count(["new", "b"]) == 1
 
 
-@settings(max_examples=60, deadline=None)
-@given(corpora(), st.lists(st.sampled_from("abcde"), max_size=3))
-def test_repeats_are_the_pairs_with_this_very_source(pairs, sentence):
-    index = CorpusIndex.build(*encode(pairs))
-    for wanted in (sentence, *(source for source, _, _ in pairs)):
-        same = [number for number, (source, _, _) in enumerate(pairs) if source == wanted and source]
-        assert index.repeats(wanted) == same
-
-
 def test_a_damaged_index_is_refused(tmp_path):
     with pytest.raises(ModelError, match="not an indexed corpus"):
         CorpusIndex.load(tmp_path)
