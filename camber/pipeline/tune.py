@@ -10,7 +10,7 @@ from typing import Any
 from camber.corpus.reading import read_parallel, write_lines
 from camber.errors import SettingsError
 from camber.model.bend import write_bend
-from camber.model.directory import ModelDirectory, write_model
+from camber.model.directory import ModelDirectory, check_place, write_model
 from camber.model.translator import Translator, load
 from camber.tune.grid import GridOutcome, parse_grid, tune_grid
 from camber.tune.loop import Outcome, TuneSettings, tune
@@ -43,6 +43,7 @@ def tune_model(
     >>> camber.tune_model("my-model", "dev.de", "dev.en").weights["lm"]                   # doctest: +SKIP
     0.43
     """
+    check_place(out or model, ModelDirectory.open(model).kind)
     source, *references = read_parallel(dev_source, *_paths(dev_target))
     settings = _as_recorded(settings, model)
     hyper_targets = _paths(hyper_target or ())
