@@ -11,13 +11,20 @@ import numpy.typing as npt
 Indices = npt.NDArray[np.int64]
 
 
-def held_out_size(count: int) -> int:
-    """Return how many of `count` pairs to hold out when nobody says: 5 %, at most 1,000, at least 1 of 2.
+#: with fewer dev sentences, untuned weights are the better bet
+FEWEST_TO_TUNE = 30
 
-    >>> held_out_size(29_000), held_out_size(2_000), held_out_size(2), held_out_size(1)
-    (1000, 100, 1, 0)
+
+def held_out_size(count: int) -> int:
+    """Return how many of `count` pairs to hold out when nobody says: 5 %, at most 1,000.
+
+    At least as many as tuning needs; where that is more than a tenth, none: they are worth more as training text.
+
+    >>> held_out_size(29_000), held_out_size(2_000), held_out_size(500), held_out_size(200)
+    (1000, 100, 30, 0)
     """
-    return min(1000, max(1, count // 20)) if count > 1 else 0
+    size = min(1000, max(FEWEST_TO_TUNE, count // 20))
+    return size if size <= count // 10 else 0
 
 
 def hold_out(
@@ -27,7 +34,8 @@ def hold_out(
 
     The same arguments give the same split on every machine. `keys` holds something per pair by which repeats are
     known, such as ``list(zip(source_lines, target_lines))``: a pair whose key is held out is in neither set, so nothing
-    that is tuned or measured on was seen in training; and no key is held out twice.
+    that is tuned or measured on was seen in training; and no key is held out twice. Without a `size`, the number of
+    different keys decides.
 
     >>> train, held = hold_out(5, 1, keys=["a", "b", "a", "a", "c"], seed=3)
     >>> train.tolist(), held.tolist()
@@ -35,7 +43,8 @@ def hold_out(
     """
     if keys is not None and len(keys) != count:
         raise ValueError(f"{len(keys)} keys for {count} pairs")
-    size = held_out_size(count) if size is None else size
+    if size is None:
+        size = held_out_size(count if keys is None else len(set(keys)))
     if not 0 <= size <= count:
         raise ValueError(f"cannot hold out {size} of {count} pairs")
     # random.Random promises the same sequence for random() in every version; its shuffle does not.

@@ -40,12 +40,19 @@ def prepare(
     sides = read_parallel(source, target)
     rows = np.arange(len(sides[0]))
     if held_out is None or held_out > 0:
-        if held_out is not None and held_out >= len(rows):
-            raise CamberError(f"cannot hold out {held_out:,} of {len(rows):,} pairs; ask for fewer, or give a dev set")
-        rows, kept_back = hold_out(len(rows), held_out, seed, list(zip(*sides, strict=True)))
-        log.info("no dev set was given: %s of %s pairs are held out", f"{len(kept_back):,}", f"{len(sides[0]):,}")
-        write_lines(folder / "held-out.source", [sides[0][i] for i in kept_back])
-        write_lines(folder / "held-out.target", [sides[1][i] for i in kept_back])
+        pairs = list(zip(*sides, strict=True))
+        different = len(set(pairs))
+        if held_out is not None and held_out >= different:
+            raise CamberError(
+                f"cannot hold out {held_out:,} of {different:,} different pairs; ask for fewer, or give a dev set"
+            )
+        rows, kept_back = hold_out(len(rows), held_out, seed, pairs)
+        if len(kept_back):
+            log.info("no dev set was given: %s of %s pairs are held out", f"{len(kept_back):,}", f"{len(pairs):,}")
+            write_lines(folder / "held-out.source", [sides[0][i] for i in kept_back])
+            write_lines(folder / "held-out.target", [sides[1][i] for i in kept_back])
+        else:
+            log.info("no dev set was given, and %s different pairs are too few to hold some out", f"{different:,}")
     sides = [[side[i] for i in rows] for side in sides]
     pipeline = TextPipeline.learn(text, *sides)
     tokens = [pipeline.source_tokens(line) for line in sides[0]], [pipeline.target_tokens(line) for line in sides[1]]

@@ -19,8 +19,8 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -76,6 +76,9 @@ class Stages:
         lock, self._lock = self._lock, None
         if lock is not None:
             lock.__exit__(kind, error, trace)
+        if error is not None:
+            with suppress(OSError):  # not empty: something is worth keeping
+                self.folder.rmdir()
 
     def run(
         self,
@@ -103,7 +106,8 @@ class Stages:
             return Stage(name, place, fingerprint, kept=True)
         if place.exists():
             shutil.rmtree(place)  # before the run: old and new output need not fit on the disk together
-        fresh = Path(tempfile.mkdtemp(prefix=f".new-{name}-", dir=self.folder))
+        fresh = self.folder / f".new-{name}"  # nobody else's: we hold the lock
+        fresh.mkdir()
         try:
             with stage(name):
                 function(fresh)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camber.corpus.splitting import held_out_size, hold_out
+from camber.corpus.splitting import FEWEST_TO_TUNE, held_out_size, hold_out
 
 
 @settings(deadline=None)
@@ -35,8 +35,18 @@ def test_no_repeat_of_a_held_out_pair_stays_in_training(keys, size, seed):
 
 
 def test_the_usual_size_is_a_twentieth_and_at_most_a_thousand():
-    assert [held_out_size(n) for n in (0, 1, 2, 19, 100, 2000, 10**6)] == [0, 0, 1, 1, 5, 100, 1000]
+    assert [held_out_size(n) for n in (600, 2000, 10**6)] == [30, 100, 1000]
     assert len(hold_out(2000)[1]) == 100
+
+
+def test_enough_pairs_for_tuning_are_held_out_or_none():
+    assert [held_out_size(n) for n in (0, 1, 2, 100, 299, 300, 500, 599)] == [0, 0, 0, 0, 0, 30, 30, 30]
+    assert len(hold_out(500)[1]) == FEWEST_TO_TUNE
+
+
+def test_repeats_do_not_count_as_pairs_that_could_be_held_out():
+    train, held = hold_out(400, keys=list(range(10)) * 40)
+    assert (len(train), len(held)) == (400, 0)
 
 
 def test_impossible_sizes_and_keys_are_refused():

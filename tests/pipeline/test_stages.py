@@ -182,6 +182,28 @@ def test_inputs_may_be_plain_values_arrays_files_folders_and_settings(tmp_path):
         kept({"number": float("nan")})
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs permissions")
+def test_folders_honour_the_umask(tmp_path):
+    old = os.umask(0o027)
+    try:
+        with Stages(tmp_path / "work") as stages:
+            place = stages.run("one", {}, lambda folder: None).folder
+    finally:
+        os.umask(old)
+    assert place.stat().st_mode & 0o777 == 0o750
+
+
+def test_a_failed_first_stage_leaves_no_empty_work_folder(pipeline):
+    pipeline.fail = "read"
+    with pytest.raises(KeyboardInterrupt):
+        pipeline()
+    assert not pipeline.folder.exists()
+    pipeline.fail = "lm"
+    with pytest.raises(KeyboardInterrupt):
+        pipeline()
+    assert sorted(os.listdir(pipeline.folder)) == ["count", "read"]
+
+
 def test_misuse_is_told(tmp_path):
     with pytest.raises(RuntimeError, match="with Stages"):
         Stages(tmp_path).run("a", {}, print)
