@@ -2,20 +2,18 @@
 
     # camber weights 1
     # signature kind:phrase|settings:1a2b3c4d|version:0.1.0
-    name	weight	bend
+    name	weight
     lm	0.5
-    phrase.target_given_source	0.2	log
+    p_t_given_s	0.2
 
-The bend is the transform that the feature's value goes through before the weight (``log`` of a probability); it is
-empty where the value is used as it is. A file without its first line is an error, because any table of two columns
-would otherwise pass for weights.
+A file without its first line is an error, because any table of two columns would otherwise pass for weights.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +28,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Weights:
-    """Numbers by name, in order, each with the bend it belongs to (if any).
+    """Numbers by name, in order.
 
     >>> w = Weights({"lm": 0.5, "words": -1.0})
     >>> w["lm"], w.vector(["words", "lm"]).tolist()
@@ -38,7 +36,6 @@ class Weights:
     """
 
     values: Mapping[str, float]
-    bends: Mapping[str, str] = field(default_factory=dict)  # name → transform, for those that have one
     signature: str = ""
 
     def __post_init__(self) -> None:
@@ -46,31 +43,19 @@ class Weights:
             _check_name(name)
             if not math.isfinite(value):
                 raise CamberError(f"the weight of {name} is {value}; expected a finite number")
-        for name, bend in self.bends.items():
-            if name not in self.values:
-                raise CamberError(f"a bend ({bend}) for {name}, which has no weight")
-            if bend and not _is_plain(bend):
-                raise CamberError(f"bend {bend!r} of {name} has white space in it; choose a plain name")
         if "\n" in self.signature or "\r" in self.signature:
             raise CamberError("a signature is one line")
         object.__setattr__(self, "values", {name: float(value) for name, value in self.values.items()})
-        object.__setattr__(self, "bends", {name: bend for name, bend in self.bends.items() if bend})
 
     @classmethod
-    def from_vector(
-        cls,
-        names: Sequence[str],
-        numbers: npt.ArrayLike,
-        bends: Mapping[str, str] | None = None,
-        signature: str = "",
-    ) -> Weights:
+    def from_vector(cls, names: Sequence[str], numbers: npt.ArrayLike, signature: str = "") -> Weights:
         """Make weights from parallel names and numbers; a repeated name is an error."""
         numbers = np.asarray(numbers, np.float64)
         if numbers.shape != (len(names),):
             raise CamberError(f"{numbers.size} weights for {len(names)} names")
         if repeated := _repeated(names):
             raise CamberError(f"the name {repeated} occurs twice among the weights")
-        return cls(dict(zip(names, numbers.tolist(), strict=True)), bends or {}, signature)
+        return cls(dict(zip(names, numbers.tolist(), strict=True)), signature)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,10 +81,8 @@ class Weights:
         lines = [f"{HEADER}{VERSION}"]
         if self.signature:
             lines.append(f"# signature {self.signature}")
-        lines.append("name\tweight\tbend" if self.bends else "name\tweight")
-        for name, value in self.values.items():
-            bend = self.bends.get(name, "")
-            lines.append(f"{name}\t{value!r}" + (f"\t{bend}" if bend else ""))
+        lines.append("name\tweight")
+        lines += [f"{name}\t{value!r}" for name, value in self.values.items()]
         write_lines(path, lines)
 
     @classmethod
@@ -108,23 +91,20 @@ class Weights:
         lines = decode_lines(read_bytes(path), path)
         _check_header(lines, path)
         values: dict[str, float] = {}
-        bends: dict[str, str] = {}
         places: dict[str, int] = {}
         signature, columns = "", False
         for number, line in enumerate(lines[1:], 2):
             if line.startswith("#"):
                 if line.startswith("# signature ") and not signature:
                     signature = line.removeprefix("# signature ").strip()
-            elif not columns and line.split("\t")[:2] == ["name", "weight"]:
+            elif not columns and line.split("\t") == ["name", "weight"]:
                 columns = True
             elif line.strip():
-                name, value, bend = _fields(line, path, number)
+                name, value = _fields(line, path, number)
                 if name in values:
                     raise InputError(f"weight {name} repeats line {places[name]}", path, number, remedy="keep one")
                 values[name], places[name] = value, number
-                if bend:
-                    bends[name] = bend
-        weights = cls(values, bends, signature)
+        weights = cls(values, signature)
         if names is not None:
             weights._check_against(names, path, places)
         return weights
@@ -169,24 +149,22 @@ def _check_header(lines: list[str], path: str | Path) -> None:
         raise InputError(f"weights format {version}, expected {VERSION}", path, 1, remedy="tune the model again")
 
 
-def _fields(line: str, path: str | Path, number: int) -> tuple[str, float, str]:
+def _fields(line: str, path: str | Path, number: int) -> tuple[str, float]:
     fields = line.split("\t")
-    if len(fields) not in (2, 3):
+    if len(fields) != 2:
         raise InputError(
-            f"{len(fields)} column{'s' * (len(fields) != 1)}, expected name, weight and perhaps a bend",
+            f"{len(fields)} column{'s' * (len(fields) != 1)}, expected name and weight",
             path,
             number,
             remedy="columns are separated by tabs",
         )
-    name, text, bend = (*fields, "")[:3]
+    name, text = fields
     if not _is_plain(name):
         raise InputError(f"{name!r} cannot name a weight", path, number, remedy="use a word without white space")
-    if bend and not _is_plain(bend):
-        raise InputError(f"{bend!r} cannot name a bend", path, number, remedy="use a word without white space")
     try:
         value = float(text)
     except ValueError:
         raise InputError(f"weight {text!r} of {name} is not a number", path, number) from None
     if not math.isfinite(value):
         raise InputError(f"the weight of {name} is {value}; expected a finite number", path, number)
-    return name, value, bend
+    return name, value

@@ -14,12 +14,11 @@ words = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1).filter
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@given(st.dictionaries(words, numbers), st.sampled_from(["", "log", "bins"]), st.text("abc:|.1 ", max_size=9))
+@given(st.dictionaries(words, numbers), st.text("abc:|.1 ", max_size=9))
 @settings(deadline=None)
-def test_weights_come_back_exactly(tmp_path_factory, values, bend, signature):
+def test_weights_come_back_exactly(tmp_path_factory, values, signature):
     path = tmp_path_factory.mktemp("w") / "weights.tsv"
-    bends = dict.fromkeys(list(values)[::2], bend)
-    weights = Weights(values, bends, signature.strip())
+    weights = Weights(values, signature.strip())
     weights.write(path)
     again = Weights.read(path, list(values))
     assert again == weights
@@ -29,12 +28,12 @@ def test_weights_come_back_exactly(tmp_path_factory, values, bend, signature):
 
 def test_the_file_describes_itself(tmp_path):
     path = tmp_path / "weights.tsv"
-    Weights({"lm": 0.5, "p": 0.1}, {"p": "log"}, "version:1").write(path)
-    assert path.read_text() == ("# camber weights 1\n# signature version:1\nname\tweight\tbend\nlm\t0.5\np\t0.1\tlog\n")
+    Weights({"lm": 0.5, "p": 0.1}, "version:1").write(path)
+    assert path.read_text() == ("# camber weights 1\n# signature version:1\nname\tweight\nlm\t0.5\np\t0.1\n")
 
 
 def test_a_vector_follows_the_order_asked_for():
-    weights = Weights.from_vector(["a", "b"], [1, 2], {"b": "log"}, "s")
+    weights = Weights.from_vector(["a", "b"], [1, 2], "s")
     vector = weights.vector(["b", "a"])
     assert vector.dtype == np.float64
     assert vector.tolist() == [2.0, 1.0]
@@ -56,11 +55,10 @@ def test_a_feature_called_name_is_not_taken_for_the_header(tmp_path):
         ("# camber weights 1\nlm\tnan\n", r":2: the weight of lm is nan; expected a finite number"),
         ("# camber weights 1\n\nlm\t-inf\n", r":3: the weight of lm is -inf"),
         ("# camber weights 1\nlm\thalf\n", r":2: weight 'half' of lm is not a number"),
-        ("# camber weights 1\nlm 0.5\n", r":2: 1 column, expected name, weight"),
-        ("# camber weights 1\nlm\t1\tlog\tx\n", r":2: 4 columns"),
+        ("# camber weights 1\nlm 0.5\n", r":2: 1 column, expected name and weight"),
+        ("# camber weights 1\nlm\t1\tx\n", r":2: 3 columns"),
         ("# camber weights 1\n\t1\n", r":2: '' cannot name a weight"),
         ("# camber weights 1\nl m\t1\n", r":2: 'l m' cannot name a weight"),
-        ("# camber weights 1\nlm\t1\ta b\n", r":2: 'a b' cannot name a bend"),
         ("# camber weights 1\nlm\t1\ntm\t2\n", r":3: unknown weight tm; known: lm, words"),
         ("# camber weights 1\nlm\t1\n", r"weights.tsv: no weight for words"),
     ],
@@ -76,8 +74,6 @@ def test_bad_weights_cannot_be_made():
     for values in ({"a": math.nan}, {"a": math.inf}, {"a b": 1.0}, {"": 1.0}, {"#a": 1.0}, {"a\n": 1.0}):
         with pytest.raises(CamberError):
             Weights(values)
-    with pytest.raises(CamberError, match="which has no weight"):
-        Weights({"a": 1.0}, {"b": "log"})
     with pytest.raises(CamberError, match="occurs twice"):
         Weights.from_vector(["a", "a"], [1, 2])
     with pytest.raises(CamberError, match="1 weights for 2 names"):
