@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from camber.errors import SettingsError
 from camber.settings import Settings
 
 Made = TypeVar("Made", bound=Settings)
@@ -18,7 +20,9 @@ Made = TypeVar("Made", bound=Settings)
 #: An input file; whether it exists is checked by the reader, whose message names file and remedy.
 FILE = click.Path(path_type=Path)
 
-threads_option = click.option("--threads", default=0, show_default="all cores", help="Threads to use.")
+threads_option = click.option(
+    "--threads", type=click.IntRange(0), default=0, show_default="all cores", help="Threads to use."
+)
 seed_option = click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 
 
@@ -37,7 +41,7 @@ def settings_options(
                 name = f"{prefix}_{item.name}" if prefix else item.name
                 flag = "--" + name.replace("_", "-")
                 choices = item.metadata.get("choices")
-                kind: Any = click.Choice(choices) if choices else hints[item.name]
+                kind: Any = click.Choice(choices) if choices else _number(hints[item.name], item.metadata)
                 if hints[item.name] is bool:
                     flag = f"{flag}/--no-{flag[2:]}"
                 command = click.option(
@@ -46,6 +50,14 @@ def settings_options(
         return command
 
     return decorate
+
+
+def _number(kind: type, rule: Mapping[str, Any]) -> Any:
+    """Return a type that tells the user the range of a number, in its help and when it is left."""
+    low, high = rule.get("low"), rule.get("high")
+    if kind not in (int, float) or (low is None and high is None):
+        return kind
+    return click.IntRange(low, high) if kind is int else click.FloatRange(low, high)
 
 
 def refuse_idle(names: Iterable[str], reason: str) -> None:
@@ -58,7 +70,15 @@ def refuse_idle(names: Iterable[str], reason: str) -> None:
 
 def pick(cls: type[Made], values: dict[str, Any]) -> Made:
     """Take the fields of a settings class out of a command's keyword arguments (they are removed there)."""
-    return cls(**{item.name: values.pop(item.name) for item in dataclasses.fields(cls)})
+    chosen = {item.name: values.pop(item.name) for item in dataclasses.fields(cls)}
+    try:
+        return cls(**chosen)
+    except SettingsError as error:  # speaks of a field, and the user knows a flag
+        raise click.UsageError(re.sub(r"\b\w+Settings\.(\w+)", _flag, str(error))) from None
+
+
+def _flag(field: re.Match[str]) -> str:
+    return "--" + field[1].replace("_", "-")
 
 
 def given(cls: type[Settings], values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
