@@ -6,7 +6,6 @@ Settings of the search that are not given are those that the model was made with
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -50,15 +49,14 @@ def command(
     threads: int,
     **values: Any,
 ) -> None:
-    from camber.corpus.reading import read_lines, write_whole
+    from camber.corpus.reading import check_outputs, read_lines, write_whole
     from camber.model.translator import CHUNK, load
 
     if nbest_file is None:
         if nbest > 1:
             raise click.UsageError("--nbest needs --nbest-file, where the list goes")
         refuse_idle(["nbest_format", "distinct"], "without --nbest-file")
-    for place in (output, nbest_file, alignment_file):
-        _check_writable(place)
+    check_outputs(output, nbest_file, alignment_file)
     translator = _searching(load(model), model, given(DecodeSettings, values))
     lines = iter(read_lines(source)) if source else _standard_input()
     interactive = source is None and sys.stdin.isatty()
@@ -79,20 +77,6 @@ def command(
         if nbest_file:
             _write_list(translator, candidates, nbest_file, nbest_format or "auto")
         out.flush()
-
-
-def _check_writable(path: Path | None) -> None:
-    """Refuse a place for results now, rather than when all is translated."""
-    from camber.errors import InputError
-
-    if path is None:
-        return
-    if path.is_dir():
-        raise InputError("cannot be written: it is a folder", path, remedy="give the name of a file")
-    if not path.parent.is_dir():
-        raise InputError("cannot be written: there is no such folder", path, remedy=f"make the folder {path.parent}")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError("cannot be written: the folder is read-only", path, remedy="give another one")
 
 
 def _searching(translator: Translator, model: Path, changes: dict[str, Any]) -> Translator:

@@ -107,11 +107,11 @@ def check_outputs(*paths: str | Path | None) -> None:
             continue
         place = Path(path)
         if place.is_dir():
-            raise InputError("is a folder", path, remedy="name a file")
+            raise InputError("cannot be written: it is a folder", path, remedy="give the name of a file")
         # what is renamed into place needs a folder that can be written, anything else must take it itself
         written = place if _is_special(place) else Path(os.path.realpath(place)).parent
         if not written.exists():
-            raise InputError(f"there is no folder {written}", path, remedy="make it, or check the path")
+            raise InputError("cannot be written: there is no such folder", path, remedy=f"make the folder {written}")
         if not (written.is_dir() or _is_special(place)) or not os.access(written, os.W_OK):
             raise InputError("cannot be written", path, remedy=f"check {written} and its permissions")
 

@@ -139,7 +139,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
-    with pytest.raises(InputError, match=r"there is no folder .*absent; make it"):
+    with pytest.raises(InputError, match=r"there is no such folder; make the folder .*absent"):
         write_lines(tmp_path / "absent" / "file", ["x"])
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"cannot be written; check .*file"):
@@ -193,11 +193,11 @@ def test_devices_and_standard_output_are_written_to(tmp_path):
 
 def test_places_for_outputs_can_be_checked_before_the_work(tmp_path):
     check_outputs(None, tmp_path / "new", tmp_path / "new.gz")
-    with pytest.raises(InputError, match="is a folder; name a file"):
+    with pytest.raises(InputError, match="it is a folder; give the name"):
         check_outputs(tmp_path / "new", tmp_path)
-    with pytest.raises(InputError, match="is a folder"):
+    with pytest.raises(InputError, match="it is a folder"):
         write_lines(tmp_path, ["x"])
-    with pytest.raises(InputError, match="there is no folder"):
+    with pytest.raises(InputError, match="there is no such folder"):
         check_outputs(tmp_path / "absent" / "file")
     assert os.listdir(tmp_path) == []
 
