@@ -92,6 +92,8 @@ def fit(
     check_place(model, "rerank")
     learner = values["learner"]
     refuse_idle([name for name, kinds in APPLIES.items() if learner not in kinds], f"to --learner {learner}")
+    if lm is None:
+        refuse_idle(["lm_language", "lm_lowercase"], "without --lm")
     features, responses = pick(FeatureSettings, values), pick(ResponseSettings, values)
     texts = [read_lines(file) for file in references]
     sources = read_lines(source) if source else None

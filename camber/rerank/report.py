@@ -56,6 +56,7 @@ class Report:
     step: float  # how far from the own order (0) to the tuned weights (1)
     held_out: HeldOut | None = None
     bent: float | None = None  # how far from the linear model (0) to the bent one (1); None: a linear learner
+    higher_is_better: bool = True  # of the metric
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -86,10 +87,14 @@ class Report:
             )
         room = abs(self.oracle - self.one_best)
         if self.held_out is None:
-            gained = f"{self.tuned - self.one_best:+.{self._digits}f}"
+            gained = (self.tuned - self.one_best) * (1 if self.higher_is_better else -1)
+            scores = f"{self.metric} {self.one_best:.{self._digits}f} → {self.tuned:.{self._digits}f}"
+            if gained <= 0:
+                verdict = "does harm even" if gained < 0 else "gains nothing even"
+                return f"Re-ranking {verdict} on the list that it was fitted to: {scores}. Do not use this model."
             return (
-                f"On the list that it was fitted to, re-ranking changes {self.metric} by {gained}. That flatters:"
-                " --held-out 5 tells what to expect of other sentences."
+                f"On the list that it was fitted to, re-ranking is better than the 1-best: {scores}. That flatters: "
+                "--held-out 5 tells what to expect of other sentences."
             )
         held = self.held_out
         facts = self._facts()
@@ -155,6 +160,7 @@ def evaluate(
         reranker.fitted.step,
         held,
         reranker.fitted.bent if isinstance(reranker.fitted, Binned) else None,
+        metric.higher_is_better,
     )
 
 

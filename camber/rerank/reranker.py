@@ -7,6 +7,7 @@ reranker.save("my-reranker")
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,8 @@ from camber.tune import TuningData
 from camber.tune.tuners import TUNERS
 
 KIND = "rerank"
+#: the end of a sentence, apart from its last word
+_APART = re.compile(r"\s[.?!]$")
 
 
 class Reranker:
@@ -40,7 +43,8 @@ class Reranker:
     The list's own order (its score, or the place in it) is always one of the features, so the fitted model can keep it.
     `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better). `lm` is
     an n-gram model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the
-    own order as sentences held out inside the list confirm (:mod:`camber.rerank.linear`).
+    own order as sentences held out inside the list confirm (:mod:`camber.rerank.linear`), and nowhere if that does not
+    make the list itself better.
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
@@ -147,16 +151,21 @@ class Reranker:
             check_tuner(self.tuner)
         metric = self.make_metric()
         references = _references(refs, metric)
+        _tell_empty(nbest)
+        if references:
+            _warn_if_tokenised(nbest, references[0])
         return TuningData.of(self.with_features(nbest, sources), metric, references)
 
     def fit_data(self, data: TuningData, sparse: frozenset[str] = frozenset()) -> Reranker:
         """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
         own = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
         how = (self.tuner, self.tuner_settings, self.seed, self.threads, self.cautious)
+        fitted: Linear | Binned
         if self.learner == "linear":
-            self._fitted = Linear.fit(data, own, *how)
+            fitted = Linear.fit(data, own, *how)
         else:
-            self._fitted = Binned.fit(data, own, self.learner, self.response_settings, *how, sparse)
+            fitted = Binned.fit(data, own, self.learner, self.response_settings, *how, sparse)
+        self._fitted = _unless_worse(fitted, data, own) if self.cautious else fitted
         self._own = sparse
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
         return self
@@ -207,6 +216,7 @@ class Reranker:
 
     def rerank(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
         """Return the list with the model's scores, every sentence's hypotheses best first (equals in their order)."""
+        _tell_empty(nbest)
         scores = self.scores(nbest, sources)
         bounds = zip(nbest.sentence_offsets[:-1].tolist(), nbest.sentence_offsets[1:].tolist(), strict=True)
         order = [start + np.argsort(-scores[start:end], kind="stable") for start, end in bounds]
@@ -285,3 +295,45 @@ def _references(refs: References | Sequence[str] | None, metric: Metric) -> Refe
     if not refs:
         raise CamberError(f"{metric.name} needs references; give them, or fit to an outside score (extra:NAME)")
     return as_references(refs)
+
+
+def _unless_worse(fitted: Linear | Binned, data: TuningData, own: int) -> Linear | Binned:
+    """Return what was fitted if it ranks its own list better than the feature `own` does; otherwise the own order.
+
+    Tuners may aim at something else than the metric, and a step that held-out sentences like may still do harm.
+    """
+    if fitted.step == 0.0:
+        return fitted
+    rankings = data.features[:, own], fitted.scores(data.features)
+    before, after = data.quality(np.array([data.sums_of(data.best_by(scores)) for scores in rankings])).tolist()
+    if after > before:
+        return fitted
+    log.info("rerank: the weights do no better on the list that they were fitted to; its own order is kept")
+    if isinstance(fitted, Linear):
+        return replace(fitted, weights=np.eye(len(data.names))[own] / fitted.scales, step=0.0)
+    weights = np.zeros(len(fitted.bend.names))
+    weights[fitted.bend.names.index(data.names[own])] = 1.0 / (data.spread(rankings[0]) or 1.0)
+    return replace(fitted, weights=weights, origin=0.0, bent=0.0)
+
+
+def _tell_empty(nbest: NBest, named: int = 5) -> None:
+    """Say how many sentences have no hypotheses, and name the first."""
+    empty = np.flatnonzero(np.diff(nbest.sentence_offsets) == 0).tolist()
+    if empty:
+        first = ", ".join(map(str, empty[:named])) + (", …" if len(empty) > named else "")
+        log.warning(
+            "%s of %s sentences have no hypotheses and count as empty translations: %s (the first is 0)",
+            f"{len(empty):,}", f"{len(nbest):,}", first,
+        )  # fmt: skip
+
+
+def _warn_if_tokenised(nbest: NBest, references: Sequence[str | None]) -> None:
+    """Warn if the texts of a list look tokenised and the references do not: scores would be too low."""
+    texts = nbest.best_texts()
+    found, expected = (sum(bool(_APART.search(line or "")) for line in lines) for lines in (texts, references))
+    if found >= 3 and 5 * found >= len(texts) and found > 4 * expected:
+        log.warning(
+            "the list looks tokenised (%s of its best texts end in ' .', ' ?' or ' !'), the references do not (%s); "
+            "give a list of finished texts, or references that are tokenised alike and --tokenize none",
+            f"{found:,}", f"{expected:,}",
+        )  # fmt: skip

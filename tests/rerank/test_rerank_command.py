@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from camber.cli.curves import command as curves
 from camber.cli.rerank import command
 from camber.errors import CamberError, InputError, ModelError
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
@@ -110,6 +111,28 @@ def test_problems_are_told(files):
     ):
         with pytest.raises(kind, match=message):
             raise run(files, *arguments).exception
+
+
+@pytest.mark.parametrize("flag", ["--lm-language=en", "--lm-lowercase"])
+def test_settings_of_a_language_model_without_one_are_refused(files, flag):
+    result = run(files, *FIT, flag)
+    assert result.exit_code == 2
+    assert "makes no difference without --lm" in result.output
+    assert not (files / "model").exists()
+    assert run(files, *FIT, flag, "--lm", "@arpa").exit_code == 0
+
+
+def test_curves_of_a_bend_that_was_rejected_are_called_straight(files):
+    """The quality falls in a straight line with the only feature."""
+    assert run(files, *FIT, "--learner", "lnr", "--json").exit_code == 0
+    told = "These are straight lines: the fit did not confirm any bend"
+    for bent in (False, True):
+        shown = CliRunner().invoke(curves, [str(files / "model"), "--out", str(files / "c.html")])
+        assert shown.exit_code == 0, shown.output
+        assert (told in shown.stdout) != bent
+        assert (files / "c.html").is_file()
+        (files / "c.html").unlink()
+        assert run(files, *FIT, "--learner", "lnr", "--no-cautious").exit_code == 0
 
 
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="shared data absent")

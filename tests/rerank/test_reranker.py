@@ -1,6 +1,8 @@
 """The re-ranker: what it learns, keeps on disk, checks and reports."""
 
+import dataclasses
 import itertools
+import logging
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from camber.errors import CamberError, ModelError, SettingsError
 from camber.metrics import BLEU
 from camber.nbest import NBest
 from camber.rerank.linear import of_sentences
-from camber.rerank.report import evaluate
+from camber.rerank.report import Report, evaluate
 from camber.rerank.reranker import Reranker
 from camber.tune.tuners import TUNERS
 
@@ -41,6 +43,16 @@ def toy(sentences=60, size=8, seed=1, useful=True, scored=True):
         bounds = itertools.pairwise(nbest.sentence_offsets.tolist())
         nbest = nbest.of_rows([a + np.argsort(-nbest.scores[a:b], kind="stable") for a, b in bounds])
     return nbest, references
+
+
+@pytest.fixture
+def told(caplog):
+    """What is logged, also after a command has turned the log away from the root."""
+    logger = logging.getLogger("camber")
+    before = logger.propagate
+    logger.propagate = True
+    yield caplog
+    logger.propagate = before
 
 
 @pytest.mark.parametrize("tuner", list(TUNERS))
@@ -222,6 +234,88 @@ def test_where_nothing_is_better_the_own_order_is_kept_and_it_is_said():
     assert reranker.rerank(nbest).texts == nbest.texts
     assert reranker.fitted.step == 0
     assert report.summary().startswith("Nothing was gained: no weights did better in BLEU than the list's own order")
+
+
+@pytest.mark.parametrize(
+    ("learner", "metric", "seed"), [("linear", "bleu", 6), ("linear", "ter", 0), ("lnr", "ter", 17)]
+)
+def test_a_cautious_fit_never_makes_its_own_list_worse(learner, metric, seed, tmp_path):
+    """Of these lists, held-out sentences like a step that does harm (or nothing) on the list as a whole."""
+    nbest, references = toy(12, 4, seed=seed, useful=False)
+    settings = {"tuner": "pro", "metric": metric, "tokenize": "none"}
+    reranker = Reranker(learner, **settings)
+    report = evaluate(reranker, nbest, references)
+    assert (report.step, report.bent) == (0.0, None if learner == "linear" else 0.0)
+    assert report.tuned == report.one_best
+    assert reranker.rerank(nbest).texts == nbest.texts
+    assert report.summary().startswith("Nothing was gained: no weights did better")
+    reranker.save(tmp_path / "m")
+    assert camber.Reranker.load(tmp_path / "m").scores(nbest).tobytes() == reranker.scores(nbest).tobytes()
+    assert evaluate(Reranker(learner, cautious=False, **settings), nbest, references).step == 1.0
+
+
+@pytest.mark.parametrize(
+    ("one_best", "tuned", "higher", "told"),
+    [
+        (
+            30.0,
+            30.5,
+            True,
+            "On the list that it was fitted to, re-ranking is better than the 1-best: M 30.00 → 30.50. That",
+        ),
+        (
+            60.0,
+            59.5,
+            False,
+            "On the list that it was fitted to, re-ranking is better than the 1-best: M 60.00 → 59.50. That",
+        ),
+        (30.0, 29.98, True, "Re-ranking does harm even on the list that it was fitted to: M 30.00 → 29.98. Do not use"),
+        (60.0, 60.5, False, "Re-ranking does harm even on the list that it was fitted to: M 60.00 → 60.50. Do not use"),
+        (30.0, 30.0, True, "Re-ranking gains nothing even on the list that it was fitted to: M 30.00 → 30.00. Do not"),
+    ],
+)
+def test_the_report_says_better_or_worse_in_the_metrics_direction(one_best, tuned, higher, told):
+    report = Report("M", "", 9, 9, one_best, tuned, 80.0, 0.0, {}, 1.0, higher_is_better=higher)
+    assert report.summary().startswith(told)
+
+
+@pytest.mark.parametrize("metric", ["bleu", "ter"])
+def test_the_report_knows_the_metrics_direction(metric):
+    nbest, references = toy(20)
+    report = evaluate(Reranker(tuner="pro", metric=metric, tokenize="none"), nbest, references)
+    assert report.higher_is_better == (metric == "bleu")
+    assert "re-ranking is better than the 1-best" in report.summary()
+
+
+def test_sentences_without_hypotheses_are_told_once(told):
+    nbest, references = toy(20)
+    bounds = itertools.pairwise(nbest.sentence_offsets.tolist())
+    holes = nbest.of_rows([np.arange(a, b) if s % 3 else np.array([], int) for s, (a, b) in enumerate(bounds)])
+    expected = (
+        "7 of 20 sentences have no hypotheses and count as empty translations: 0, 3, 6, 9, 12, … (the first is 0)"
+    )
+    reranker = Reranker(tokenize="none")
+    evaluate(reranker, holes, references, folds=2, trials=10)
+    assert told.messages.count(expected) == 1
+    told.clear()
+    reranker.rerank(holes)
+    assert told.messages.count(expected) == 1
+    told.clear()
+    reranker.rerank(nbest)
+    assert not told.messages
+
+
+def test_a_tokenised_list_for_raw_references_is_told(told):
+    texts = ["a house !", "a cat .", "a dog ?", "a tree", "is it ?"]
+    nbest = NBest.of_hypotheses(("f",), np.arange(6), texts, np.arange(5.0).reshape(5, 1))
+    raw = ["A house!", "A cat.", "A dog?", "A tree", "Is it?"]
+    for references, warned in ((raw, True), ([text.capitalize() for text in texts], False)):
+        told.clear()
+        Reranker().tuning_data(nbest, references)
+        assert any("the list looks tokenised (4 of its best texts" in text for text in told.messages) == warned
+    told.clear()
+    Reranker().tuning_data(dataclasses.replace(nbest, texts=raw), raw)
+    assert not told.messages
 
 
 def test_sentences_without_hypotheses_count_as_empty_translations():
