@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import click
 
 from camber.cli.options import FILE, given, refuse_idle, seed_option, settings_options, threads_option
 from camber.pipeline.settings import STAGES, TrainSettings, read_config
+from camber.progress import log
 
 #: stages whose flags carry the stage's name, because a field's name alone would say too little
 _PREFIXES = {"align": "align", "lm": "lm", "hiero": "hiero", "chart": "chart"}
@@ -48,13 +51,31 @@ def command(config: Path | None, **values: Any) -> None:
     from camber.bend.discrete import APPLIES
     from camber.pipeline.train import train
 
+    has_dev = values["dev_source"] is not None or values["dev_target"]
+    own = "with --alignment, all of whose pairs are used" if values["alignment"] else ""
+    if has_dev or own:
+        refuse_idle(["held_out"], "with a dev set" if has_dev else own)
+    if values["lm"]:
+        refuse_idle(_flags("lm"), "with --lm, which is not estimated")
+    if own:
+        refuse_idle(_flags("align"), "with --alignment")
+    if not values["tuned"]:
+        refuse_idle(_flags("tune"), "with --no-tune")
+    elif not has_dev and (own or values["held_out"] == 0):
+        refuse_idle(_flags("tune"), "without a dev set or held-out pairs to tune on")
     tables = read_config(config) if config else {}
     for name, cls in STAGES.items():
         found = given(cls, values, _PREFIXES.get(name, ""))
         if found and name in _METHODS and _METHODS[name] != values["method"]:
-            flags = [f"{_PREFIXES[name]}_{item}" if name in _PREFIXES else item for item in found]
-            refuse_idle(flags, f"to --method {values['method']}")
+            refuse_idle(_flags(name), f"to --method {values['method']}")
         tables.setdefault(name, {}).update(found)
     bend = TrainSettings.from_dict(tables).tune.bend
     refuse_idle([name for name, kinds in APPLIES.items() if bend not in kinds], f"to --bend {bend}")
     train(settings=TrainSettings.from_dict(tables), **values)
+    log.info("model: %s; translate with: camber translate %s", values["model"], shlex.quote(str(values["model"])))
+
+
+def _flags(stage: str) -> list[str]:
+    """Return the parameters of a stage's settings."""
+    prefix = f"{_PREFIXES[stage]}_" if stage in _PREFIXES else ""
+    return [prefix + item.name for item in dataclasses.fields(STAGES[stage])]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import learn_alignment
+from camber.bend.discrete import APPLIES
 from camber.corpus.reading import read_parallel
+from camber.corpus.splitting import FEWEST_TO_TUNE
 from camber.decode.features import untuned_weights
-from camber.errors import InputError, SettingsError, TuneError
+from camber.errors import InputError, ModelError, SettingsError, TuneError
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import NgramModel
 from camber.metrics.bleu import BLEU
 from camber.model.bend import BINS
-from camber.model.directory import check_place, write_model
+from camber.model.directory import check_place, is_model, recorded, write_model
 from camber.model.hiero import hiero_decoder, untuned_hiero_weights
 from camber.model.translator import Translator, load, model_sizes
 from camber.model.weights import Weights
@@ -29,7 +34,8 @@ from camber.rules.extraction import extract
 from camber.rules.index import CorpusIndex
 from camber.rules.store import RuleStore
 from camber.text.pipeline import TextPipeline
-from camber.tune.loop import tune
+from camber.tune.loop import TuneSettings, tune
+from camber.tune.tuners import TUNERS, make_tuner
 
 Name = str | Path
 Dev = tuple[list[str], list[list[str]]]  # source lines, and the lines of every reference
@@ -37,8 +43,10 @@ Dev = tuple[list[str], list[list[str]]]  # source lines, and the lines of every 
 #: what a method's rules are, and the folder that they are in
 _RULE_STAGES = {"phrase": "rules", "hiero": "index"}
 
-#: with fewer dev sentences, untuned weights are the better bet
-FEWEST_TO_TUNE = 30
+#: the signature of weights that were never tuned
+UNTUNED = "untuned"
+#: the table of model.toml that tells what training wrote from what was changed since
+TRAINED = "trained"
 
 
 def train(
@@ -63,31 +71,37 @@ def train(
     `method` is "phrase", or "hiero" for hierarchical rules that are extracted for every sentence.
 
     `lm`: ARPA files to use instead of a language model of the target side; `alignment`: a Pharaoh file instead of our
-    own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, 0: none). The weights
-    are tuned on the dev set or the held-out pairs unless `tuned` is false. What the stages made stays in
-    ``<model>.work``, so that an interrupted or changed training runs only what it must.
+    own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, none if nothing is
+    tuned; 0: none). The weights are tuned on the dev set or the held-out pairs unless `tuned` is false. What the stages
+    made stays in ``<model>.work``, so that an interrupted or changed training runs only what it must.
+
+    A model that training wrote is replaced. One that was changed since, by tuning say, is kept as ``<model>.old``; one
+    that pairs were added to is not replaced at all: that is an error.
 
     >>> camber.train("train.de", "train.en", "my-model")                            # doctest: +SKIP
     """
     settings = settings or TrainSettings()
-    source, target, model = Path(source), Path(target), Path(model)
+    source, target, model = Path(source), Path(target), Path(model).resolve()
     references = [Path(dev_target)] if isinstance(dev_target, str | Path) else [Path(name) for name in dev_target]
     arpas = [Path(lm)] if isinstance(lm, str | Path) else [Path(name) for name in lm]
     if method not in _RULE_STAGES:
         raise SettingsError(f"no method {method!r}; there are {', '.join(_RULE_STAGES)}")
-    check_place(model)
-    dev = _read_dev(dev_source, references)  # before the long work: a wrong path should not cost an hour
-    if alignment is not None:
-        held_out = 0  # the file has a line for every pair, and all of them are used
+    # all that can be known is checked before the long work: a wrong path should not cost an hour
+    check_place(model, method)
+    _check_added(model)
+    dev = _read_dev(dev_source, references)
+    if held_out and (dev or alignment is not None):
+        raise SettingsError(f"no pairs are held out with {'a dev set' if dev else 'an alignment'}; leave held_out out")
+    if dev or alignment is not None or (held_out is None and not tuned):
+        held_out = 0  # a file of alignments has a line for every pair, and all of them are used
+    _check_bend(settings.tune, tuned and (dev is not None or held_out != 0))
 
     with Stages(model.with_name(model.name + ".work")) as stages:
         corpus = stages.run(
             "corpus",
             {"source": source, "target": target, "text": settings.text, "clean": settings.clean, "seed": seed,
-             "held_out": 0 if dev else held_out},
-            lambda folder: prepare(
-                source, target, folder, settings.text, settings.clean, 0 if dev else held_out, seed
-            ),
+             "held_out": held_out},
+            lambda folder: prepare(source, target, folder, settings.text, settings.clean, held_out, seed),
             code=("camber.text", "camber.corpus", "camber.pipeline.corpus"),
         )  # fmt: skip
         aligned = stages.run(
@@ -118,6 +132,8 @@ def train(
                 lambda folder: _tune(method, settings, corpus, language, rules, dev, seed, threads, folder),
                 code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend"),
             )  # fmt: skip
+        if tuning is None and settings.tune.bend not in ("keep", "none"):
+            log.warning("not bent: %s is made by tuning, and there was too little text to tune on", settings.tune.bend)
         _assemble(method, model, settings, corpus, aligned, language, rules, tuning)
         if not keep_work:
             stages.remove()
@@ -125,6 +141,31 @@ def train(
     if dev and tuning is None:
         _report(translator, dev, threads)
     return translator
+
+
+def _check_added(model: Path) -> None:
+    """Refuse to replace a model that knows pairs which no training has."""
+    count = int(recorded(model).get("sizes", {}).get("added_pairs", 0)) if is_model(model) else 0
+    if count:
+        raise ModelError(
+            f"{model}: {count:,} pairs were added to this model, which training would lose; train into another "
+            "directory and add them there with `camber add`, or remove this model"
+        )
+
+
+def _check_bend(settings: TuneSettings, tuned: bool) -> None:
+    """Refuse a bend that cannot be made, because nothing is tuned or the tuner is not made for so many weights."""
+    if settings.bend in ("keep", "none"):
+        return
+    if not tuned:
+        raise SettingsError(f"the bend {settings.bend} is made by tuning, which needs a dev set or held-out pairs")
+    if settings.bend != "raw" and not _fits_bins(settings.tuner):
+        able = ", ".join(name for name in TUNERS if _fits_bins(name))
+        raise SettingsError(f"the tuner {settings.tuner} cannot fit the bins of the bend {settings.bend}; use {able}")
+
+
+def _fits_bins(tuner: str) -> bool:
+    return "regulariser" in inspect.signature(make_tuner(tuner).fit).parameters
 
 
 def _read_dev(source: Name | None, references: list[Path]) -> Dev | None:
@@ -199,7 +240,7 @@ def _open(method: str, settings: TrainSettings, corpus: Stage, language: Stage, 
         weights = untuned_hiero_weights(len(models), settings.hiero)
         return Translator(text, hiero_decoder(rules.folder, models, weights, settings.hiero, settings.chart), weights)
     features = settings.rules.features
-    weights = Weights(untuned_weights(len(models), features), signature="untuned")
+    weights = Weights(untuned_weights(len(models), features), signature=UNTUNED)
     return Translator.phrase(text, RuleStore.load(rules.folder), models, weights, settings.decode, features)
 
 
@@ -241,7 +282,9 @@ def _assemble(
     tuning: Stage | None,
 ) -> None:
     """Put the stages' outputs together into a model directory."""
-    with write_model(model, method, settings.to_dict()) as draft:
+    with write_model(model, method, _as_made(settings, tuning)) as draft:
+        _check_added(model)  # again, now that nobody else changes it
+        draft.keep_old = _changed_since_training(model)
         draft.take_folder(corpus.folder / "text", "text")
         draft.take_folder(language.folder)
         draft.take_folder(rules.folder, _RULE_STAGES[method])
@@ -252,7 +295,29 @@ def _assemble(
             draft.take_folder(tuning.folder)
         else:
             _open(method, settings, corpus, language, rules).weights.write(draft.path("weights.tsv"))
+        draft.settings[TRAINED] = {"weights": hashlib.sha256(draft.path("weights.tsv").read_bytes()).hexdigest()}
         draft.sizes |= _sizes(method, rules, _load_language_models(language))
+
+
+def _as_made(settings: TrainSettings, tuning: Stage | None) -> dict[str, dict[str, Any]]:
+    """Return the settings to record: nothing of a tuning or a bend that did not come about."""
+    tables = settings.to_dict()
+    if tuning is None or Weights.read(tuning.folder / "weights.tsv").signature == UNTUNED:
+        del tables["tune"]
+    elif not (tuning.folder / BINS).exists():
+        tables["tune"] = {name: value for name, value in tables["tune"].items() if name not in ("bend", *APPLIES)}
+    return tables
+
+
+def _changed_since_training(model: Path) -> str:
+    """Say why the model that is there is more than what training wrote; nothing if it is not, or there is none."""
+    if not is_model(model):
+        return ""
+    facts = recorded(model)
+    wrote = facts.get("settings", {}).get(TRAINED, {}).get("weights")
+    if wrote is None:
+        return "was not made by this version of `camber train`"
+    return "" if wrote == facts.get("files", {}).get("weights.tsv", {}).get("sha256") else "was tuned since"
 
 
 def _sizes(method: str, rules: Stage, models: list[NgramModel]) -> dict[str, int]:
