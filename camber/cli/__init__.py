@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -27,8 +30,28 @@ VERBS = {
 }
 
 
+class ReaderGone(Exception):
+    """The reader of our output went away (`camber … | head`), which click would call a failure."""
+
+
+@contextmanager
+def _reader_may_go() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
 class Verbs(click.Group):
     """A group that imports a verb's module only when that verb is called."""
+
+    def make_context(self, *args: Any, **keywords: Any) -> click.Context:
+        with _reader_may_go():
+            return super().make_context(*args, **keywords)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _reader_may_go():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
@@ -54,7 +77,11 @@ def cli(quiet: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line: exit code 0 done, 1 a clear error, 2 wrong usage."""
+    """Run the command line: exit code 0 done, 1 a clear error, 2 wrong usage; as from a shell, 130 and 141 for signals.
+
+    Whoever reads our output may stop (`camber … | head`): that is no error, but not all was done either, so that the
+    code is the one of other tools then.
+    """
     from camber.errors import CamberError
 
     # Camber has threads of its own. Those of BLAS cost time at every start, and sums would depend on their number.
@@ -70,10 +97,22 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("camber: interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        # the reader of our output went away (`camber … | head`): not an error of ours
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except ReaderGone:
+        _drop_output()
+        sys.exit(141)  # 128 + SIGPIPE
+    except OSError as error:
+        from camber.model.directory import is_full
+
+        place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
+        told = "the disk is full; make room and try again" if is_full(error) else error.strerror or str(error)
+        click.echo(f"camber: {place}{told}", err=True)
+        _drop_output()
+        sys.exit(1)
     except MemoryError:
         click.echo("camber: out of memory; give less text at a time or use a machine with more", err=True)
         sys.exit(1)
+
+
+def _drop_output() -> None:
+    """Let what standard output still holds go nowhere: Python would try to write it once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -24,10 +24,11 @@ def command(source: Path, target: Path, out: Path, gold: Path | None, threads: i
     from camber.align.pharaoh import write_pharaoh
     from camber.align.words import align_corpus
     from camber.corpus.bitext import Bitext
-    from camber.corpus.reading import read_parallel, words
+    from camber.corpus.reading import check_outputs, read_parallel, words
     from camber.errors import InputError
     from camber.progress import stage
 
+    check_outputs(out)
     wanted = read_gold(gold) if gold else None
     with stage("read"):
         sides = [[words(line) for line in lines] for lines in read_parallel(source, target)]

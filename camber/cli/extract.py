@@ -14,7 +14,13 @@ from camber.cli.options import FILE, threads_option
 @click.option("--target", type=FILE, required=True, help="Its translation, line by line.")
 @click.option("--alignment", type=FILE, required=True, help="Word alignment in Pharaoh format (0-0 1-2).")
 @click.option("--out", type=FILE, required=True, help="Folder to make for the tables.")
-@click.option("--max-phrase-length", default=7, show_default=True, help="Longest phrase in words, on either side.")
+@click.option(
+    "--max-phrase-length",
+    type=click.IntRange(1),
+    default=7,
+    show_default=True,
+    help="Longest phrase in words, on either side.",
+)
 @click.option("--reordering/--no-reordering", default=True, show_default=True, help="Write a reordering table too.")
 @click.option("--hiero", type=FILE, help="Hierarchical rules for the lines of this tokenised text instead.")
 @click.option(

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from camber.cli.options import FILE, pick, settings_options
+from camber.corpus.reading import check_outputs
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
 from camber.progress import log, stage
 
@@ -18,6 +19,7 @@ from camber.progress import log, stage
 @settings_options(LmSettings)
 def command(text: Path, arpa: Path, **values: Any) -> None:
     """Estimate an n-gram language model (modified Kneser-Ney)."""
+    check_outputs(arpa)
     settings = pick(LmSettings, values)
     with stage("lm"):
         trie = estimate_arpa(text, arpa, settings)

@@ -99,6 +99,9 @@ def _check_absent(out: str | Path) -> None:
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError("exists already", out, remedy="name a new folder, or remove this one")
+    above = next(folder for folder in out.resolve().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InputError("cannot be made", out, remedy=f"check {above} and its permissions")
 
 
 def _read(source: str | Path, target: str | Path, alignment: str | Path) -> tuple[Bitext, Alignment]:
