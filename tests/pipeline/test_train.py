@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,12 @@ from camber.errors import CamberError, InputError, ModelError, SettingsError
 from camber.lm.arpa import write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.metrics.bleu import BLEU
+from camber.model.directory import ModelDirectory
+from camber.model.weights import Weights
 from camber.pipeline import train as module
 from camber.pipeline.settings import TrainSettings, read_config
 from camber.pipeline.train import train
+from camber.pipeline.tune import with_weights
 
 SMALL = {"lm": {"order": 3}, "align": {"model": "quick"}}
 
@@ -298,6 +302,133 @@ def test_a_wrong_config_file_is_named_with_what_is_known(tmp_path: Path, text: s
 def test_settings_know_their_stages() -> None:
     with pytest.raises(SettingsError, match="known: text, clean, align, lm, rules, decode, tune, hiero, chart"):
         TrainSettings.from_dict({"decoder": {}})
+
+
+def test_a_model_with_added_pairs_is_not_replaced(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = hotel_files / "dev.es", hotel_files / "dev.en", tmp_path / "m"
+    train(*files, settings=settings, tuned=False)
+    camber.add(tmp_path / "m", ["el zorbo"], ["the blorp"])
+    before = digests(tmp_path)
+    with pytest.raises(ModelError, match=r"1 pairs were added .* into another directory .* `camber add`, or remove"):
+        train(*files, settings=settings, tuned=False)
+    # the pairs may also come while the training runs
+    real, calls = module._check_added, []
+    monkeypatch.setattr(module, "_check_added", lambda model: real(model) if calls else calls.append(model))
+    with pytest.raises(ModelError, match="1 pairs were added"):
+        train(*files, settings=settings, tuned=False)
+    assert digests(tmp_path) == before
+
+
+def test_a_model_that_was_tuned_since_its_training_is_kept_as_old(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = hotel_files / "dev.es", hotel_files / "dev.en", tmp_path / "m"
+    for _ in range(2):
+        train(*files, settings=settings, tuned=False)
+    assert not (tmp_path / "m.old").exists()
+    trained = camber.load(tmp_path / "m")
+    tuned = trained.reweighted(Weights({**trained.weights.values, "lm": 0.77}, signature="by hand"))
+    with_weights(tmp_path / "m", tmp_path / "m", tuned, None)
+    train(*files, settings=settings, tuned=False)
+    assert "was tuned since: the old model is kept as" in caplog.text
+    assert camber.load(tmp_path / "m.old").weights["lm"] == 0.77
+    assert camber.load(tmp_path / "m").weights.values == trained.weights.values
+    train(*files, settings=settings, tuned=False)
+    assert not (tmp_path / "m.old2").exists()
+
+
+def test_nothing_is_held_out_when_nothing_is_tuned(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "camber"):
+        train(hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", settings=settings, tuned=False)
+    assert "held out" not in caplog.text
+    assert not (tmp_path / "m.work" / "corpus" / "held-out.source").exists()
+
+
+def test_a_small_corpus_holds_out_enough_to_tune_on(
+    hotel_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = TrainSettings.from_dict({**SMALL, "tune": {"iterations": 1, "nbest": 5}})
+    with caplog.at_level(logging.INFO, "camber"):
+        train(hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", settings=settings)
+    assert "30 of 400 pairs are held out" in caplog.text
+    assert "tune 1: BLEU" in caplog.text
+
+
+def test_a_corpus_of_one_pair_trains(tmp_path: Path) -> None:
+    write_lines(tmp_path / "s", ["x y"])
+    write_lines(tmp_path / "t", ["a b"])
+    model = train(tmp_path / "s", tmp_path / "t", tmp_path / "m")
+    assert model.translate(["x y"]) == ["a b"]
+
+
+@pytest.mark.parametrize(
+    ("tune", "arguments", "told"),
+    [
+        ({"bend": "mnr"}, {"tuned": False}, "the bend mnr is made by tuning"),
+        ({"bend": "mnr"}, {"held_out": 0}, "the bend mnr is made by tuning"),
+        ({"bend": "bins", "tuner": "mert"}, {}, "mert cannot fit the bins .* use pro, expected-bleu, likelihood"),
+        ({"bend": "lnr", "tuner": "mira"}, {}, "mira cannot fit the bins"),
+    ],
+)
+def test_a_bend_that_cannot_be_made_is_refused_before_the_work(
+    hotel_files: Path, tmp_path: Path, tune: dict[str, str], arguments: dict[str, Any], told: str
+) -> None:
+    settings = TrainSettings.from_dict({**SMALL, "tune": tune})
+    with pytest.raises(SettingsError, match=told):
+        train(hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", settings=settings, **arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_recorded_of_a_tuning_or_a_bend_that_did_not_come_about(
+    hotel_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = TrainSettings.from_dict({**SMALL, "tune": {"bend": "mnr", "beta": 7.0, "tuner": "pro"}})
+    write_lines(tmp_path / "nonsense", ["qqq"] * 40)
+    few = {"source": hotel_files / "dev.es", "target": hotel_files / "dev.en"}  # too few to hold some out
+    made = {"few": few, "hopeless": {**few, "dev_source": few["source"], "dev_target": tmp_path / "nonsense"}}
+    for name, arguments in made.items():
+        model = train(model=tmp_path / name, settings=settings, **arguments)
+        assert model.decoder.bend is None
+        assert "tune" not in ModelDirectory.open(tmp_path / name).settings
+    assert "not bent: mnr" in caplog.text
+    plain = TrainSettings.from_dict({**SMALL, "tune": {"iterations": 1, "nbest": 5}})
+    train(
+        **few, model=tmp_path / "plain", dev_source=hotel_files / "test.es", dev_target=hotel_files / "test.en",
+        settings=plain,
+    )  # fmt: skip
+    kept = ModelDirectory.open(tmp_path / "plain").settings["tune"]
+    assert kept["iterations"] == 1
+    assert not {"bend", "bits", "beta", "gamma"} & kept.keys()
+
+
+def test_held_out_pairs_are_refused_beside_a_dev_set_or_an_alignment(hotel_files: Path, tmp_path: Path) -> None:
+    files = hotel_files / "dev.es", hotel_files / "dev.en"
+    with pytest.raises(SettingsError, match="held out with a dev set"):
+        train(*files, tmp_path / "m", held_out=5, dev_source=files[0], dev_target=files[1])
+    with pytest.raises(SettingsError, match="held out with an alignment"):
+        train(*files, tmp_path / "m", held_out=5, alignment=tmp_path / "any")
+
+
+def test_a_model_may_be_the_current_folder(
+    hotel_files: Path, tmp_path: Path, settings: TrainSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    train(hotel_files / "dev.es", hotel_files / "dev.en", ".", settings=settings, tuned=False)
+    assert camber.load(tmp_path / "here").translate(["a"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "here.work"]
+
+
+def test_a_failed_first_training_leaves_nothing(tmp_path: Path) -> None:
+    write_lines(tmp_path / "s", ["x", "y"])
+    write_lines(tmp_path / "t", ["x"])
+    with pytest.raises(InputError):
+        train(tmp_path / "s", tmp_path / "t", tmp_path / "m")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "t"]
 
 
 def test_hierarchical_rules_are_another_method_of_the_same_training(
