@@ -123,10 +123,11 @@ def apply(
     output: Path | None,
 ) -> None:
     """Re-rank a list with a fitted model and write the best text of every sentence."""
-    from camber.corpus.reading import read_lines, write_lines
+    from camber.corpus.reading import check_outputs, read_lines, write_lines
     from camber.errors import CamberError
     from camber.rerank.reranker import Reranker
 
+    check_outputs(nbest_out, output)
     reranker = Reranker.load(model)
     sources = read_lines(source) if source else None
     nbest = _read(path, nbest_format, at_least, len(sources) if sources else None)

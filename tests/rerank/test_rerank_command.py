@@ -105,6 +105,8 @@ def test_problems_are_told(files):
         (("apply", "@model", "--nbest", "@list2"), CamberError, "lacks features that the model was fitted on: f"),
         (("apply", "@list", "--nbest", "@list"), ModelError, "not a Camber model"),
         (("apply", "@model", "--nbest", "@absent"), InputError, "no such file"),
+        (("apply", "@absent", "--nbest", "@list", "--output", "@model"), InputError, "it is a folder"),
+        (("apply", "@absent", "--nbest", "@list", "--nbest-out", "@no/f"), InputError, "there is no such folder"),
         (("fit", "--nbest", "@list", "--ref", "@text", "--model", "@m"), InputError, "only 12 sentences"),
         (("fit", "--nbest", "@list", "--model", "@m"), CamberError, "BLEU needs references"),
         (("fit", "--nbest", "@list", "--ref", "@ref", "--model", "@list"), ModelError, "a file of that name"),
