@@ -16,7 +16,7 @@ from camber.cli.options import FILE, threads_option
 @click.option("--out", type=FILE, required=True, help="Folder to make for the tables.")
 @click.option(
     "--max-phrase-length",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 15),
     default=7,
     show_default=True,
     help="Longest phrase in words, on either side.",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -57,7 +59,15 @@ def _number(kind: type, rule: Mapping[str, Any]) -> Any:
     low, high = rule.get("low"), rule.get("high")
     if kind not in (int, float) or (low is None and high is None):
         return kind
-    return click.IntRange(low, high) if kind is int else click.FloatRange(low, high)
+    return click.IntRange(low, high) if kind is int else _FloatRange(low, high)
+
+
+class _FloatRange(click.FloatRange):
+    """A range that NaN is not in; click compares, and no comparison with NaN is true."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found: float = super().convert(value, param, ctx)
+        return self.fail(f"{value} is not a number.", param, ctx) if math.isnan(found) else found
 
 
 def refuse_idle(names: Iterable[str], reason: str) -> None:
@@ -71,14 +81,22 @@ def refuse_idle(names: Iterable[str], reason: str) -> None:
 def pick(cls: type[Made], values: dict[str, Any]) -> Made:
     """Take the fields of a settings class out of a command's keyword arguments (they are removed there)."""
     chosen = {item.name: values.pop(item.name) for item in dataclasses.fields(cls)}
-    try:
+    with naming_flags({cls: ""}):
         return cls(**chosen)
-    except SettingsError as error:  # speaks of a field, and the user knows a flag
-        raise click.UsageError(re.sub(r"\b\w+Settings\.(\w+)", _flag, str(error))) from None
 
 
-def _flag(field: re.Match[str]) -> str:
-    return "--" + field[1].replace("_", "-")
+@contextmanager
+def naming_flags(prefixes: Mapping[type[Settings], str]) -> Iterator[None]:
+    """Turn errors of settings, which speak of a class and its field, into wrong usage that speaks of a flag."""
+    try:
+        yield
+    except SettingsError as error:
+        told = str(error)
+        for cls, prefix in prefixes.items():
+            for item in dataclasses.fields(cls):
+                name = f"{prefix}_{item.name}" if prefix else item.name
+                told = re.sub(rf"\b{cls.__name__}\.{item.name}\b", "--" + name.replace("_", "-"), told)
+        raise click.UsageError(told) from None
 
 
 def given(cls: type[Settings], values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, given, refuse_idle, seed_option, settings_options, threads_option
+from camber.cli.options import (
+    FILE,
+    given,
+    naming_flags,
+    refuse_idle,
+    seed_option,
+    settings_options,
+    threads_option,
+)
 from camber.pipeline.settings import STAGES, TrainSettings, read_config
 from camber.progress import log
 
@@ -69,9 +77,11 @@ def command(config: Path | None, **values: Any) -> None:
         if found and name in _METHODS and _METHODS[name] != values["method"]:
             refuse_idle(_flags(name), f"to --method {values['method']}")
         tables.setdefault(name, {}).update(found)
-    bend = TrainSettings.from_dict(tables).tune.bend
+    with naming_flags({cls: _PREFIXES.get(name, "") for name, cls in STAGES.items()}):
+        settings = TrainSettings.from_dict(tables)
+    bend = settings.tune.bend
     refuse_idle([name for name, kinds in APPLIES.items() if bend not in kinds], f"to --bend {bend}")
-    train(settings=TrainSettings.from_dict(tables), **values)
+    train(settings=settings, **values)
     log.info("model: %s; translate with: camber translate %s", values["model"], shlex.quote(str(values["model"])))
 
 
