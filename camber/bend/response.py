@@ -95,6 +95,16 @@ class Response:
         return float(self.values.max() - self.values.min())
 
     @cached_property
+    def straight(self) -> bool:
+        """Whether the response is a line over the middles of three bins or more, as of a feature that did not bend."""
+        middles = self.lows / 2 + self.highs / 2
+        if len(self) < 3 or self.spread == 0.0 or not middles[-1] - middles[0] < np.inf:
+            return False
+        slope = (self.values[-1] - self.values[0]) / (middles[-1] - middles[0])
+        away = self.values - self.values[0] - slope * (middles - middles[0])
+        return bool(np.abs(away).max() < _STILL * self.spread)
+
+    @cached_property
     def direction(self) -> int:
         """1 if the response rises on the whole, -1 if it falls, 0 if it is flat.
 

@@ -23,11 +23,8 @@ from camber.cli.options import FILE
     help="Axis of the feature's values; auto chooses for each feature. The page has a switch.",
 )
 def command(model: Path, out: Path, features: tuple[str, ...], axis: str) -> None:
-    from camber.model.directory import ModelDirectory
     from camber.report.curves import curves, lines
 
     for line in lines(curves(model, out, features, axis)):
         click.echo(line)
-    if ModelDirectory.open(model).settings.get("rerank", {}).get("bent") == 0.0:
-        click.echo("These are straight lines: the fit did not confirm any bend and kept the model linear.")
     click.echo(f"written: {out}")

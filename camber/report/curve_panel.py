@@ -71,6 +71,8 @@ def summary(response: Response) -> str:
     if response.direction:
         against = int(response.violations.sum())
         bins += f", {against:,} against it" if against else ", none against it"
+    if response.straight:
+        bins += ", a straight line"
     found = response.log_curve
     if found is None:
         return f"{bins} · {curve_formula(response)}"

@@ -18,6 +18,14 @@ def points(values, at=None, populations=None, feature="f") -> Response:
     return Response(feature, places, places, [3] * len(values) if populations is None else populations, values)
 
 
+def test_a_line_is_told_from_a_curve() -> None:
+    lows, highs, often = [1.0, 3.0, 8.0], [2.0, 4.0, 9.0], [1, 1, 1]
+    assert Response("p", lows, highs, often, [1.5, 3.5, 8.5]).straight
+    assert not Response("p", lows, highs, often, [1.5, 3.6, 8.5]).straight
+    assert not Response("p", lows, highs, often, [1.0, 1.0, 1.0]).straight  # flat: nothing was learnt
+    assert not Response("p", lows[:2], highs[:2], often[:2], [1.5, 3.5]).straight  # two points always are
+
+
 def test_a_monotone_response_has_a_direction_and_no_violations() -> None:
     assert points([1, 2, 2, 5]).direction == 1
     assert points([5, 2, 2, 1]).direction == -1
