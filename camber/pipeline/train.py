@@ -19,7 +19,7 @@ from camber.corpus.splitting import FEWEST_TO_TUNE
 from camber.decode.features import untuned_weights
 from camber.errors import InputError, ModelError, SettingsError, TuneError
 from camber.lm.kneser_ney import estimate
-from camber.lm.ngrams import NgramModel
+from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.metrics.bleu import BLEU
 from camber.model.bend import BINS
 from camber.model.directory import check_place, is_model, recorded, write_model
@@ -47,6 +47,8 @@ _RULE_STAGES = {"phrase": "rules", "hiero": "index"}
 UNTUNED = "untuned"
 #: the table of model.toml that tells what training wrote from what was changed since
 TRAINED = "trained"
+#: a given language model that does not know such a share of the target words was made for other text
+STRANGE = 0.2
 
 
 def train(
@@ -198,10 +200,19 @@ def _load_alignment(folder: Path) -> Alignment:
 
 def _language_models(corpus: Stage, arpas: Sequence[Path], settings: TrainSettings, folder: Path) -> None:
     """Read the user's language models, or estimate one from the target side."""
+    target = load_bitext(corpus.folder).target
     if arpas:
         models = [NgramModel.read(path) for path in arpas]
+        for path, model in zip(arpas, models, strict=True):
+            unknown = float(np.mean(model.word_ids(target.vocabulary)[target.ids] == UNKNOWN))
+            if unknown > STRANGE:
+                log.warning(
+                    "%s: %.0f %% of the target text's words are unknown to this language model; it should be made from "
+                    "text of that language, tokenised and cased as the training does it",
+                    path, 100 * unknown,
+                )  # fmt: skip
     else:
-        models = [NgramModel.from_trie(estimate(load_bitext(corpus.folder).target, settings.lm))]
+        models = [NgramModel.from_trie(estimate(target, settings.lm))]
     for number, model in enumerate(models, 1):
         (folder / f"lm{number}").mkdir()
         model.save(folder / f"lm{number}", "lm")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import camber
+from camber.corpus import Sentences
 from camber.corpus.reading import read_lines, write_lines
 from camber.errors import CamberError, InputError, ModelError, SettingsError
 from camber.lm.arpa import write_arpa
@@ -205,8 +206,6 @@ def test_ones_own_alignment_and_language_models_are_used(tmp_path: Path) -> None
     write_lines(tmp_path / "t", ["a b", "a", "b c"])
     write_lines(tmp_path / "align", ["0-0 1-1", "0-0", "0-0 1-1"])
     for number in (1, 2):
-        from camber.corpus import Sentences
-
         text = Sentences.encode([["a", "b"], ["b", "c"]])
         write_arpa(tmp_path / f"{number}.arpa", estimate(text, LmSettings(order=number)))
     model = train(
@@ -219,6 +218,18 @@ def test_ones_own_alignment_and_language_models_are_used(tmp_path: Path) -> None
     )
     assert model.decoder.names[-2:] == ("lm", "lm2")
     assert model.translate(["x y z", "z x"])[0] == "a b c"
+
+
+def test_a_language_model_of_other_text_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write_lines(tmp_path / "s", ["x y", "x", "y z"])
+    write_lines(tmp_path / "t", ["a b", "a", "b c"])
+    own = {"text": {"tokenizer": "none"}}
+    for words, told in ((["a", "b", "c"], False), (["A", "b", "c"], True)):
+        write_arpa(tmp_path / "lm.arpa", estimate(Sentences.encode([words]), LmSettings(order=1)))
+        caplog.clear()
+        train(tmp_path / "s", tmp_path / "t", tmp_path / "m", lm=tmp_path / "lm.arpa", held_out=0,
+              settings=TrainSettings.from_dict(own))  # fmt: skip
+        assert ("40 % of the target text's words are unknown" in caplog.text) == told
 
 
 @pytest.mark.parametrize(
