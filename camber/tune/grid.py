@@ -139,9 +139,15 @@ def _checked(values: Mapping[str, float], settings: TuneSettings) -> tuple[TuneS
     own = {key: value for key, value in values.items() if key != "l2"}
     tuner = make_tuner(settings.tuner)
     if "l2" in values:
-        if "l2" not in {item.name for item in fields(tuner)}:  # type: ignore[arg-type]
+        strength, known = values["l2"], {item.name for item in fields(tuner)}  # type: ignore[arg-type]
+        if "variance" in known:  # a Gaussian prior is the same penalty
+            if strength < 0:
+                raise SettingsError(f"grid: l2 is {strength:g}; expected at least 0")
+            tuner = make_tuner(settings.tuner, variance=1.0 / strength if strength > 0 else 0.0)
+        elif "l2" in known:
+            tuner = make_tuner(settings.tuner, l2=strength)
+        else:
             raise SettingsError(f"grid: {settings.tuner} has no L2 penalty to search; leave l2 out, or use --tuner pro")
-        tuner = make_tuner(settings.tuner, l2=values["l2"])
     return replace(settings, **own), tuner  # type: ignore[arg-type]
 
 

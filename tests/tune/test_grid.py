@@ -151,8 +151,12 @@ def test_grids_are_read_from_a_line() -> None:
     for bad in ("bits", "bits=", "beta=x", "bits=4,,8", "bits=4 bits=8"):
         with pytest.raises(SettingsError, match="grid: "):
             parse_grid(bad)
-    with pytest.raises(SettingsError, match="expected-bleu has no L2 penalty"):
-        combinations({"l2": [1]}, TuneSettings(), "none")
+    with pytest.raises(SettingsError, match="mira has no L2 penalty"):
+        combinations({"l2": [1]}, TuneSettings(tuner="mira"), "none")
+    tuners = [tuner for _, _, tuner in combinations({"l2": [0, 4]}, TuneSettings(tuner="expected-bleu"), "none")]
+    assert [tuner.variance for tuner in tuners] == [0.0, 0.25]  # type: ignore[attr-defined]
+    with pytest.raises(SettingsError, match="l2 is -1; expected at least 0"):
+        combinations({"l2": [-1]}, TuneSettings(tuner="expected-bleu"), "none")
     with pytest.raises(SettingsError, match="no values for bits"):
         combinations({"bits": []}, MNR, "mnr")
 
