@@ -27,8 +27,9 @@ class Minimum:
     moved: bool  # whether the function changed: away from the start, or between the start and the origin
 
 
-#: Steps of a descent with ties between weights, which needs more than one without. Linear ties take a hundred; monotone
-#: ones of 10⁷ in 256 bins came within 0.1 % of the minimum in a thousand (and were 12 % above it after 200).
+#: Steps of a descent with ties between weights, which needs more than one without. Linear ties take some hundreds;
+#: monotone ones of 10⁷ in 256 bins came within 0.1 % of the minimum in a thousand, and were 12 % above it after 200
+#: (benchmarks/descent.py).
 TIED_STEPS = 1000
 
 
