@@ -72,11 +72,12 @@ PENALTIES = {
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("tuner", SMOOTH)
-@given(seed=st.integers(0, 10**6), held=st.booleans())
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**6), held=st.booleans(), digits=st.sampled_from([None, 0, 1]))
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_gradient_of_the_whole_objective_is_that_of_finite_differences(
-    objective_of: Any, tuner: str, penalty: str, seed: int, held: bool
+    objective_of: Any, tuner: str, penalty: str, seed: int, held: bool, digits: int | None
 ) -> None:
+    """At any point, and at those with few digits, where neighbouring bins often are equal."""
     sparse, dense = lists(seed, held)
     rng = np.random.default_rng(seed)
     start = rng.standard_normal(9)
@@ -87,6 +88,8 @@ def test_the_gradient_of_the_whole_objective_is_that_of_finite_differences(
     except CamberError:
         return  # no pairs to learn from
     point = rng.standard_normal(len(sparse.free))
+    if digits is not None:
+        point = np.round(point, digits)
     value, gradient = objective(point)
     other, slope = twin(point)
     assert value == pytest.approx(other, rel=1e-9)
@@ -94,7 +97,7 @@ def test_the_gradient_of_the_whole_objective_is_that_of_finite_differences(
     step = 1e-6
     for axis, expected in zip(np.eye(len(point)) * step, gradient, strict=True):
         found = (objective(point + axis)[0] - objective(point - axis)[0]) / (2 * step)
-        assert found == pytest.approx(expected, rel=1e-4, abs=1e-6)
+        assert found == pytest.approx(expected, rel=1e-4, abs=2e-5)  # second derivatives jump on plateaus
 
 
 def test_scores_of_sparse_rows_are_those_of_the_matrix_and_parts_keep_them() -> None:
