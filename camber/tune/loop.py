@@ -60,7 +60,7 @@ class TuneSettings(Settings):
     bits: int = setting(8, "at most 2^bits bins for a feature (with --bend)", low=1, high=20)
     beta: float = setting(
         1e5,  # of 10³, 10⁵ and 10⁷, which translate about alike (experiments/clark2014), the middle
-        "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss",
+        "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss; more bits want far more",
         low=0,
         high=1e12,
     )

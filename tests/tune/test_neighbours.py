@@ -140,3 +140,12 @@ def test_wrong_settings_are_told():
         LinearNeighbours(1.0, [(0, 4), (3, 7)])
     with pytest.raises(SettingsError, match="reaches weight 3, but there are 2"):
         LinearNeighbours(1.0, [(0, 4)]).value_and_gradient(np.zeros(2))
+
+
+def test_the_same_curve_is_tied_less_with_more_bins():
+    """Differences of neighbours shrink with the bins, so that a strength belongs to a number of bins."""
+    few, many = (np.sin(6.0 * (np.arange(bins) + 0.5) / bins) for bins in (16, 256))
+    linear = [LinearNeighbours(1.0, [(0, len(w))]).value_and_gradient(w)[0] for w in (few, many)]
+    monotone = [MonotoneNeighbours(1.0, chains=[(0, len(w))]).value_and_gradient(w)[0] for w in (few, many)]
+    assert linear[0] / linear[1] == pytest.approx(3893, rel=1e-3)
+    assert monotone[0] / monotone[1] == pytest.approx(87292, rel=1e-3)
