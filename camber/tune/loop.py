@@ -60,9 +60,9 @@ class TuneSettings(Settings):
     bits: int = setting(8, "at most 2^bits bins for a feature (with --bend)", low=1, high=20)
     beta: float = setting(
         1e5,  # of 10³, 10⁵ and 10⁷, which translate about alike (experiments/clark2014), the middle
-        "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss; more bits want far more",
+        "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss; more bits want more",
         low=0,
-        high=1e12,
+        high=1e18,
     )
     gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1, high=100)
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
