@@ -1,8 +1,9 @@
 """The one decorator, and where compiled code is kept.
 
 Numba's own cache does not notice when a function that is called from another module changes, and it fails where no
-folder can be written. So the cache folder is chosen here, before anything compiles: the user's cache folder (or a
-temporary one) / a hash of the package's sources, the Numba version and the processor.
+folder can be written. So the place of compiled code is chosen here: the user's cache folder (or a temporary one) / a
+hash of the Numba version and the processor / a hash of the sources that the kernel depends on. A change anywhere below
+a kernel is seen, nothing else makes it compile again, and copies of the package share what was compiled.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import llvmlite.binding as llvm
 import numba
 from numba.core import event
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
 from camber.progress import log
 
@@ -29,17 +31,65 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _registry: dict[str, Any] = {}
 
 
-def _sources_hash() -> str:
-    """Hash the package's Python sources, the Numba and Python versions, and the processor."""
+@functools.cache
+def _package() -> Path:
+    return Path(__file__).resolve().parent.parent
+
+
+#: what a module imports from the package: ``from camber.lm.ngrams import step``, ``from camber.decode import search``
+_IMPORT = re.compile(rb"^(?:from camber\.([\w.]+) import (\([^)]*\)|.*)|import camber\.([\w.]+))", re.MULTILINE)
+#: what a kernel may take from a module without kernels: a number that was given a name
+_ASSIGNED = re.compile(rb"^[A-Za-z_][\w, ]*(?:: [^=\n]*)?= (?:.*\n(?:[ \t)\]}].*\n)*)", re.MULTILINE)
+
+
+@functools.cache
+def _source(module: str) -> tuple[Path, bytes] | None:
+    """Return the file and the text of a module of the package (``lm.ngrams``); None if it is none."""
+    stem = _package().joinpath(*module.split("."))
+    for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+        if path.is_file():
+            return path, path.read_bytes()
+    return None
+
+
+def _imported(text: bytes) -> set[str]:
+    """Return the modules of the package that a source imports, and names that may be modules."""
+    modules: set[str] = set()
+    for home, names, plain in _IMPORT.findall(text):
+        modules.add((home or plain).decode())
+        modules.update(f"{home.decode()}.{name.decode()}" for name in re.findall(rb"\w+", names) if home)
+    return modules
+
+
+@functools.cache
+def sources_hash(module: str) -> str:
+    """Hash all that the compiled kernels of a module depend on.
+
+    That is its own source, those of the modules with kernels that it imports, directly or not, and the assignments of
+    the others: constants become part of the code.
+    """
     digest = hashlib.sha256()
-    package = Path(__file__).resolve().parent.parent
-    for path in sorted(package.rglob("*.py")):
-        text = path.read_bytes()
-        if b"@kernel" in text:
-            digest.update(str(path.relative_to(package)).encode() + b"\0" + text + b"\0")
-    for fact in (numba.__version__, sys.version, llvm.get_host_cpu_name()):
-        digest.update(fact.encode() + b"\0")
+    seen: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        found = _source(name)
+        if name in seen or found is None:
+            continue
+        seen.add(name)
+        path, text = found
+        if name == module or b"@kernel" in text or path.name == "__init__.py":
+            waiting += sorted(_imported(text), reverse=True)
+        else:
+            text = b"".join(_ASSIGNED.findall(text))
+        digest.update(path.relative_to(_package()).as_posix().encode() + b"\0" + text + b"\0")
     return digest.hexdigest()[:16]
+
+
+def _compiler_hash() -> str:
+    """Hash what all compiled code depends on: the Numba and Python versions, and the processor."""
+    facts = (numba.__version__, sys.version, llvm.get_host_cpu_name())
+    return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
 
 
 def _candidates() -> list[Path]:
@@ -75,8 +125,8 @@ def _writable(folder: Path) -> bool:
 
 @functools.cache
 def cache_folder() -> Path:
-    """Return the folder of the compiled kernels of exactly this version of the package on this machine."""
-    name = _sources_hash()
+    """Return the folder of the kernels that this compiler made for this machine."""
+    name = _compiler_hash()
     for base in _candidates():
         if _writable(base / name):
             return base / name
@@ -106,6 +156,26 @@ event.register("numba:compile", _SayOnce())
 _options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
+class _Locator(UserProvidedCacheLocator):
+    """Kernels of the package are found by what they depend on, wherever the package is; others as Numba does it."""
+
+    def __init__(self, function: Any, path: str) -> None:
+        super().__init__(function, path)
+        file = Path(path).resolve()
+        self._stamp = ""
+        if file.is_relative_to(_package()):
+            place = file.relative_to(_package()).with_suffix("")
+            self._stamp = sources_hash(".".join(place.parts).removesuffix(".__init__"))
+            self._cache_path = str(cache_folder() / f"{'-'.join(place.parts)}-{self._stamp}")
+
+    def get_source_stamp(self) -> Any:
+        return self._stamp or super().get_source_stamp()
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes: ClassVar = [_Locator]
+
+
 class _Cache(FunctionCache):
     """Numba's cache, without what only compiling needs.
 
@@ -113,6 +183,8 @@ class _Cache(FunctionCache):
     scipy.linalg and takes longer than all the rest of loading kernels. It does so again before it compiles anything, so
     that code from the cache need not wait for it. (Compiled code would need it if it counted references.)
     """
+
+    _impl_class = _Places
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         with self._guard_against_spurious_io_errors():

@@ -1,6 +1,7 @@
 """The one decorator, and a cache folder wherever the package runs."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,19 +86,56 @@ def test_the_cache_folder_is_private(tmp_path):
     assert os.name == "nt" or folder.stat().st_mode & 0o077 == 0
 
 
-def test_the_folder_name_changes_with_the_kernels_and_with_nothing_else(tmp_path, monkeypatch):
-    (tmp_path / "kernel").mkdir()
-    monkeypatch.setattr(compile, "__file__", str(tmp_path / "kernel" / "compile.py"))
-    (tmp_path / "fast.py").write_text("@kernel\ndef a(x): return x")
-    (tmp_path / "slow.py").write_text("x = 1")
-    before = compile._sources_hash()
-    (tmp_path / "slow.py").write_text("x = 2")
-    assert compile._sources_hash() == before
-    (tmp_path / "fast.py").write_text("@kernel\ndef a(x): return x + 1")
-    changed = compile._sources_hash()
-    assert changed != before
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of modules made for a test; its hashes are computed anew whenever it is asked."""
+    monkeypatch.setattr(compile, "_package", lambda: tmp_path)
+
+    def asked(module: str, **texts: str) -> str:
+        for name, text in texts.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        compile._source.cache_clear()
+        compile.sources_hash.cache_clear()
+        return compile.sources_hash(module)
+
+    yield asked
+    compile._source.cache_clear()
+    compile.sources_hash.cache_clear()
+
+
+def test_compiled_code_is_used_until_something_that_it_depends_on_changes(package):
+    fast = "from camber.below import b\nfrom camber.names import (\n    SIZE,\n)\n@kernel\ndef a(x): return b(x) + SIZE"
+    below = "from camber.deep import c\n@kernel\ndef b(x): return c(x)"
+    names = "SIZE = 3\n\ndef unrelated():\n    return 1\n"
+    before = package(
+        "fast", fast=fast, below=below, deep="@kernel\ndef c(x): return x", names=names, other="@kernel\ndef d(): 0"
+    )
+    assert package("fast", other="@kernel\ndef d(): 1") == before
+    assert package("fast", names=names.replace("return 1", "return 2")) == before
+    changed = {
+        before,
+        package("fast", names="SIZE = 4\n"),
+        package("fast", deep="@kernel\ndef c(x): return x + 1"),
+        package("fast", fast=fast + " + 1"),
+    }
+    assert len(changed) == 4
+
+
+def test_the_folder_changes_with_the_compiler(monkeypatch):
+    before = compile._compiler_hash()
     monkeypatch.setattr(numba, "__version__", "0.0")
-    assert compile._sources_hash() not in (before, changed)
+    assert compile._compiler_hash() != before
+
+
+def test_copies_of_the_package_share_what_was_compiled(tmp_path):
+    package = Path(compile.__file__).parent.parent
+    places = [package.parent]
+    for name in ("one", "two"):
+        shutil.copytree(package, tmp_path / name / "camber", ignore=shutil.ignore_patterns("__pycache__"))
+        places.append(tmp_path / name)
+    for place in places:
+        assert run(USE, CAMBER_CACHE=str(tmp_path / "cache"), PYTHONPATH=str(place)) == "True"
+    assert len(list((tmp_path / "cache").rglob("table.insert*.nbc"))) == 1
 
 
 def test_code_from_the_cache_loads_without_the_compiler_which_still_compiles_what_is_new(tmp_path):
