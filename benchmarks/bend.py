@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 
 import camber
-from camber.corpus.reading import read_lines, words
+from camber.features.weights import Weights
+from camber.files import read_lines, words
 from camber.model.translator import Translator
-from camber.model.weights import Weights
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.tune import with_weights
 from camber.tune.bending import bent_decoder

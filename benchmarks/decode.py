@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import sacrebleu
 
-from camber.corpus.reading import read_lines
-from camber.decode.phrase import PhraseDecoder
-from camber.decode.settings import DecodeSettings
-from camber.model.moses_ini import convert_moses
+from camber.decode.phrase.decoder import PhraseDecoder
+from camber.decode.phrase.settings import DecodeSettings
+from camber.files import read_lines
 from camber.model.translator import load
+from camber.pipeline.convert_moses import convert_moses
 
 ROOT = Path(__file__).resolve().parent.parent
 POP_LIMITS = (50, 100, 200, 400, 1000, 2000)

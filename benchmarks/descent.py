@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import camber
-from camber.corpus.reading import read_lines
+from camber.files import read_lines
 from camber.pipeline.settings import TrainSettings
 from camber.tune import pro
 from camber.tune.bending import bent_decoder, neighbours

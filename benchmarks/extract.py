@@ -26,14 +26,14 @@ from naive.phrase_rules import phrase_table  # noqa: E402
 from camber.align.lexical import lexical_table  # noqa: E402
 from camber.align.pharaoh import Alignment, read_pharaoh  # noqa: E402
 from camber.corpus import Bitext  # noqa: E402
-from camber.corpus.reading import read_parallel, words  # noqa: E402
-from camber.rules.extraction import assemble, extract  # noqa: E402
-from camber.rules.moses import read_moses  # noqa: E402
-from camber.rules.moses_writing import write_moses  # noqa: E402
-from camber.rules.phrases import find_phrases  # noqa: E402
-from camber.rules.scoring import gather  # noqa: E402
-from camber.rules.settings import RuleSettings  # noqa: E402
-from camber.rules.suffixes import SortedSuffixes  # noqa: E402
+from camber.files import read_parallel, words  # noqa: E402
+from camber.formats.moses.phrase_table import read_moses  # noqa: E402
+from camber.formats.moses.phrase_table_writing import write_moses  # noqa: E402
+from camber.rules.phrase.extraction import assemble, extract  # noqa: E402
+from camber.rules.phrase.pairs import find_phrases  # noqa: E402
+from camber.rules.phrase.scoring import gather  # noqa: E402
+from camber.rules.phrase.settings import RuleSettings  # noqa: E402
+from camber.rules.phrase.suffixes import SortedSuffixes  # noqa: E402
 
 #: CPU-seconds of Moses for Multi30k de-en, 29,000 pairs (README.md beside this file).
 MOSES = {"extract": 15.2, "score": 26.3, "reordering": 3.1}

@@ -33,14 +33,14 @@ from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.corpus import Bitext, Sentences, Vocabulary
-from camber.corpus.reading import read_lines, read_parallel, words, write_lines
 from camber.decode.derivation import Decoder
+from camber.files import read_lines, read_parallel, words, write_lines
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import NgramModel
-from camber.model.cdec_ini import convert_cdec
 from camber.model.translator import load
-from camber.rules.hiero import HieroExtractor
-from camber.rules.index import CorpusIndex
+from camber.pipeline.convert_cdec import convert_cdec
+from camber.rules.hiero.extraction import HieroExtractor
+from camber.rules.hiero.index import CorpusIndex
 from camber.text.pipeline import TextPipeline, TextSettings
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.corpus import Sentences
-from camber.corpus.reading import read_lines, words
+from camber.files import read_lines, words
 from camber.lm.arpa import read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel, _score

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from camber.corpus.reading import read_lines, write_lines
+from camber.files import read_lines, write_lines
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
 from camber.lm.ngrams import NgramModel
 from camber.metrics import BLEU

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
-from camber.corpus.reading import read_lines
+from camber.files import read_lines
 from camber.text.detokenise import learn_spaces
 from camber.text.tokenise import Tokenizer
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from camber.corpus.reading import read_lines
+from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
 

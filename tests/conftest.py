@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from camber.corpus.hotel import generate
-from camber.corpus.reading import write_lines
+from camber.files import write_lines
 
 # the first example of a property compiles a kernel: no deadline
 settings.register_profile("camber", deadline=None)

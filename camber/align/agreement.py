@@ -18,7 +18,7 @@ from camber.align.cognates import likeness
 from camber.align.links import LinkIndex
 from camber.align.pharaoh import Alignment
 from camber.corpus.bitext import Bitext
-from camber.engine import in_order
+from camber.engine.threads import in_order
 
 Floats = npt.NDArray[np.float32]
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.agreement import Trainer
-from camber.arrays import Shapes, open_arrays, save_arrays
+from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
-from camber.corpus.reading import read_lines
 from camber.errors import InputError
+from camber.files import read_lines
 
 _LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)")
 _ROW = re.compile(r"\s*([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+[0-9.]+)?\s*")

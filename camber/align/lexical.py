@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
 from camber.corpus.bitext import Bitext
-from camber.corpus.reading import write_lines
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
+from camber.files import write_lines
 
 #: The id of the empty word, on either side.
 NULL = -1

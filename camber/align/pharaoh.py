@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from camber.corpus.reading import decode_lines, read_bytes, write_whole
 from camber.errors import InputError
+from camber.files import decode_lines, read_bytes, write_whole
 from camber.kernel import kernel
 
 

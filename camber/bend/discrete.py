@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.sparse import Counts
 from camber.bend.bins import Bins
-from camber.bend.counts import Counts
 from camber.bend.lookup import Lookup
 from camber.bend.response import Response
-from camber.corpus.reading import decode_lines, read_bytes, write_lines
 from camber.errors import CamberError, InputError, SettingsError
+from camber.files import decode_lines, read_bytes, write_lines
 
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]

@@ -24,8 +24,8 @@ def command(source: Path, target: Path, out: Path, gold: Path | None, threads: i
     from camber.align.pharaoh import write_pharaoh
     from camber.align.words import align_corpus
     from camber.corpus.bitext import Bitext
-    from camber.corpus.reading import check_outputs, read_parallel, words
     from camber.errors import InputError
+    from camber.files import check_outputs, read_parallel, words
     from camber.progress import stage
 
     check_outputs(out)

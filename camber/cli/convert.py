@@ -21,7 +21,7 @@ def command() -> None:
 @click.argument("ini", type=FILE)
 @click.argument("model", type=FILE)
 def moses(ini: Path, model: Path) -> None:
-    from camber.model.moses_ini import convert_moses
+    from camber.pipeline.convert_moses import convert_moses
 
     convert_moses(ini, model)
 
@@ -34,6 +34,6 @@ def moses(ini: Path, model: Path) -> None:
 @click.option("--grammars", type=FILE, help="Folder of the grammars (default: beside the ini).")
 @click.option("--weights", type=FILE, help="Weights (default: those beside the ini).")
 def cdec(ini: Path, model: Path, grammars: Path | None, weights: Path | None) -> None:
-    from camber.model.cdec_ini import convert_cdec
+    from camber.pipeline.convert_cdec import convert_cdec
 
     convert_cdec(ini, model, grammars, weights)

@@ -46,7 +46,7 @@ def command(
 
     With --hiero, write the hierarchical rules that apply to a text.
     """
-    from camber.rules.tables import extract_hiero, extract_tables
+    from camber.pipeline.extract import extract_hiero, extract_tables
 
     given = click.get_current_context().get_parameter_source
     for name, only in (("max_phrase_length", False), ("reordering", False), ("format", True)):

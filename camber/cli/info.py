@@ -16,8 +16,8 @@ from camber.cli.options import FILE
 def command(model: Path, verify: bool, as_json: bool) -> None:
     import json
 
+    from camber.features.weights import Weights
     from camber.model.directory import ModelDirectory
-    from camber.model.weights import Weights
 
     found = ModelDirectory.open(model, verify)
     weights = Weights.read(found.file("weights.tsv"))

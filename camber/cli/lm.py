@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from camber.cli.options import FILE, pick, settings_options
-from camber.corpus.reading import check_outputs
+from camber.files import check_outputs
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
 from camber.progress import log, stage
 

@@ -84,7 +84,7 @@ def fit(
     keeps all that, so that `camber rerank apply` makes the same ones.
     """
     from camber.bend.discrete import APPLIES
-    from camber.corpus.reading import read_lines
+    from camber.files import read_lines
     from camber.model.directory import check_place
     from camber.rerank.report import evaluate
     from camber.rerank.reranker import Reranker
@@ -123,8 +123,8 @@ def apply(
     output: Path | None,
 ) -> None:
     """Re-rank a list with a fitted model and write the best text of every sentence."""
-    from camber.corpus.reading import check_outputs, read_lines, write_lines
     from camber.errors import CamberError
+    from camber.files import check_outputs, read_lines, write_lines
     from camber.rerank.reranker import Reranker
 
     check_outputs(nbest_out, output)
@@ -159,7 +159,7 @@ def _named(text: str) -> tuple[str, Path]:
 
 
 def _numbers(path: Path, name: str) -> list[float]:
-    from camber.corpus.reading import read_lines
+    from camber.files import read_lines
     from camber.nbest.reading import number
 
     return [number(line, name, path, place) for place, line in enumerate(read_lines(path), 1)]

@@ -127,8 +127,8 @@ def _outside(text: str, systems: dict[str, list[Path]]) -> tuple[str, dict[str, 
 
 
 def _lines(path: Path) -> list[str]:
-    from camber.corpus.reading import decode_lines, read_lines
     from camber.errors import InputError
+    from camber.files import decode_lines, read_lines
 
     if str(path) != "-":
         return read_lines(path)

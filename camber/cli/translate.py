@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from camber.cli.options import FILE, given, refuse_idle, settings_options, threads_option
-from camber.decode.settings import DecodeSettings
+from camber.decode.phrase.settings import DecodeSettings
 
 if TYPE_CHECKING:
     from camber.model.translator import Translation, Translator
@@ -49,7 +49,7 @@ def command(
     threads: int,
     **values: Any,
 ) -> None:
-    from camber.corpus.reading import check_outputs, read_lines, write_whole
+    from camber.files import check_outputs, read_lines, write_whole
     from camber.model.translator import CHUNK, load
 
     if nbest_file is None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from camber.corpus.reading import decode_lines, read_bytes, write_lines
+from camber.files import decode_lines, read_bytes, write_lines
 
 UNKNOWN = -1
 

@@ -9,10 +9,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from camber.bend.counts import Counts
+from camber.arrays.sparse import Counts
 from camber.bend.discrete import DiscreteBend
+from camber.bend.weighing import Weighing
 from camber.corpus import Sentences, Vocabulary
-from camber.decode.weighing import Weighing
 
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]

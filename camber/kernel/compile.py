@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import llvmlite.binding as llvm
 import numba
@@ -173,7 +173,7 @@ class _Locator(UserProvidedCacheLocator):
 
 
 class _Places(CompileResultCacheImpl):
-    _locator_classes: ClassVar = [_Locator]
+    _locator_classes = [_Locator]  # noqa: RUF012 (as Numba declares it)
 
 
 class _Cache(FunctionCache):

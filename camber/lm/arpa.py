@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from camber.corpus.reading import read_bytes, write_whole
 from camber.errors import InputError
+from camber.files import read_bytes, write_whole
 from camber.kernel import kernel
 from camber.kernel.table import empty_table
 from camber.lm.trie import SPECIAL, DuplicateNgramError, NgramTrie, trie_from_rows

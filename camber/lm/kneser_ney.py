@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.corpus import Sentences
-from camber.corpus.reading import read_lines, words
 from camber.errors import CamberError, SettingsError
+from camber.files import read_lines, words
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, mix
 from camber.lm.arpa import write_arpa

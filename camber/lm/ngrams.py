@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from camber.arrays import Shapes, open_arrays, save_arrays
+from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.corpus import Sentences, Vocabulary
-from camber.corpus.reading import decode_lines, read_bytes, write_lines
 from camber.errors import CamberError, ModelError
+from camber.files import decode_lines, read_bytes, write_lines
 from camber.kernel import kernel
 from camber.lm.arpa import read_arpa
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie

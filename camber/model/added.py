@@ -16,13 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from camber.corpus.reading import decode_lines, read_bytes, write_lines
 from camber.errors import ModelError
+from camber.files import decode_lines, read_bytes, write_lines
 from camber.model.directory import ModelDirectory
 
 if TYPE_CHECKING:
-    from camber.rules.overlay import Overlay
-    from camber.rules.store import RuleStore
+    from camber.rules.phrase.overlay import Overlay
+    from camber.rules.phrase.store import RuleStore
 
 FOLDER = "added"
 INDEX = "added/index"
@@ -89,8 +89,8 @@ def open_overlay(directory: ModelDirectory, store: RuleStore) -> Overlay | None:
     if f"{INDEX}/index.json" not in directory:
         return None
     from camber.align.lexical import LexicalTable
-    from camber.rules.index import CorpusIndex
-    from camber.rules.overlay import Overlay
+    from camber.rules.hiero.index import CorpusIndex
+    from camber.rules.phrase.overlay import Overlay
 
     longest = directory.settings.get("rules", {}).get("max_phrase_length", store.max_phrase_length)
     lexicon = LexicalTable.load(directory.file(LEXICON)) if LEXICON in directory else None

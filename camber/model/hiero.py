@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from camber.bend.discrete import DiscreteBend
-from camber.decode.chart import ChartDecoder
-from camber.decode.chart_features import NATIVE
-from camber.decode.chart_settings import ChartSettings
+from camber.decode.chart.decoder import ChartDecoder
+from camber.decode.chart.features import NATIVE
+from camber.decode.chart.settings import ChartSettings
+from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.bend import read_bend
 from camber.model.directory import ModelDirectory
-from camber.model.weights import Weights
-from camber.rules.hiero import HieroExtractor, HieroSettings
-from camber.rules.index import CorpusIndex
+from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
+from camber.rules.hiero.index import CorpusIndex
 
 KIND = "hiero"
 _PLAIN = HieroSettings()

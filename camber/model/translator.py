@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from camber.decode.derivation import Decoder, Derivation
-from camber.decode.features import feature_names
-from camber.decode.settings import DecodeSettings
+from camber.decode.phrase.features import feature_names
+from camber.decode.phrase.settings import DecodeSettings
 from camber.errors import CamberError, ModelError
+from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.added import Memory, open_overlay
 from camber.model.bend import read_bend, write_bend
 from camber.model.directory import Draft, ModelDirectory
-from camber.model.weights import Weights
-from camber.rules.store import SCORE_NAMES, RuleStore
+from camber.rules.phrase.store import SCORE_NAMES, RuleStore
 from camber.text.pipeline import TextPipeline
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
-    from camber.decode.phrase import PhraseDecoder
+    from camber.decode.phrase.decoder import PhraseDecoder
     from camber.nbest.nbest import NBest
 
 #: lines that are translated together when input is streamed
@@ -80,14 +80,14 @@ class Translator:
         features: Sequence[str] = SCORE_NAMES,
     ) -> Translator:
         """Make a phrase-based translator; `features` are those of its phrase pairs."""
-        from camber.decode.phrase import PhraseDecoder
+        from camber.decode.phrase.decoder import PhraseDecoder
 
         return cls(text, PhraseDecoder(store, models, weights.values, settings, features=features), weights)
 
     @property
     def phrase_decoder(self) -> PhraseDecoder:
         """The decoder of a phrase model; an error if this is none."""
-        from camber.decode.phrase import PhraseDecoder
+        from camber.decode.phrase.decoder import PhraseDecoder
 
         if not isinstance(self.decoder, PhraseDecoder):
             raise ModelError("this is no phrase model")
@@ -216,8 +216,8 @@ def load(path: str | Path, verify: bool = False) -> Translator:
 
 
 def _open_phrase(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
-    from camber.decode.phrase import PhraseDecoder
-    from camber.rules.settings import RuleSettings
+    from camber.decode.phrase.decoder import PhraseDecoder
+    from camber.rules.phrase.settings import RuleSettings
 
     bend = read_bend(directory)
     features = RuleSettings.from_dict(directory.settings.get("rules", {})).features
@@ -236,7 +236,7 @@ def _open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tupl
 
 
 def _open_grammars(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
-    from camber.model.cdec_ini import open_cdec_decoder
+    from camber.pipeline.convert_cdec import open_cdec_decoder
 
     return open_cdec_decoder(directory, models), Weights.read(directory.file("weights.tsv"))
 

@@ -17,8 +17,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from camber.corpus.reading import write_whole
 from camber.errors import CamberError, InputError
+from camber.files import write_whole
 from camber.nbest.moses import shortest
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import FAIRSEQ_LINE, MOST_SENTENCES, number, numbered_lines

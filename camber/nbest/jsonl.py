@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from camber.corpus.reading import write_whole
 from camber.errors import InputError
+from camber.files import write_whole
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
 

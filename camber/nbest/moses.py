@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from camber.corpus.reading import write_whole
 from camber.errors import CamberError, InputError
+from camber.files import write_whole
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
 from camber.nbest.reading import number as number_of

@@ -13,13 +13,13 @@ from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import align_new
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.corpus.cleaning import CleanSettings, clean
-from camber.corpus.reading import read_lines, read_parallel
 from camber.errors import CamberError, InputError, ModelError
+from camber.files import read_lines, read_parallel
 from camber.model.added import FOLDER, INDEX, Memory
 from camber.model.directory import Draft, ModelDirectory, write_model
 from camber.model.translator import Translator, load
 from camber.progress import log
-from camber.rules.index import CorpusIndex
+from camber.rules.hiero.index import CorpusIndex
 from camber.text.pipeline import TextPipeline
 
 Name = str | Path

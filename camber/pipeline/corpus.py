@@ -9,9 +9,9 @@ import numpy as np
 
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.corpus.cleaning import CleanSettings, clean
-from camber.corpus.reading import read_lines, read_parallel, write_lines
 from camber.corpus.splitting import hold_out
 from camber.errors import CamberError, InputError
+from camber.files import read_lines, read_parallel, write_lines
 from camber.progress import log
 from camber.text.pipeline import TextPipeline, TextSettings
 

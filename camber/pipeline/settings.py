@@ -10,13 +10,13 @@ from typing import Any
 
 from camber.align.words import AlignSettings
 from camber.corpus.cleaning import CleanSettings
-from camber.corpus.reading import decode_lines, read_bytes
-from camber.decode.chart_settings import ChartSettings
-from camber.decode.settings import DecodeSettings
+from camber.decode.chart.settings import ChartSettings
+from camber.decode.phrase.settings import DecodeSettings
 from camber.errors import InputError, SettingsError
+from camber.files import decode_lines, read_bytes
 from camber.lm.kneser_ney import LmSettings
-from camber.rules.hiero import HieroSettings
-from camber.rules.settings import RuleSettings
+from camber.rules.hiero.extraction import HieroSettings
+from camber.rules.phrase.settings import RuleSettings
 from camber.settings import Settings
 from camber.text.pipeline import TextSettings
 from camber.tune.loop import TuneSettings

@@ -14,10 +14,11 @@ from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import learn_alignment
 from camber.bend.discrete import APPLIES
-from camber.corpus.reading import read_parallel
 from camber.corpus.splitting import FEWEST_TO_TUNE
-from camber.decode.features import untuned_weights
+from camber.decode.phrase.features import untuned_weights
 from camber.errors import InputError, ModelError, SettingsError, TuneError
+from camber.features.weights import Weights
+from camber.files import read_parallel
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.metrics.bleu import BLEU
@@ -25,14 +26,13 @@ from camber.model.bend import BINS
 from camber.model.directory import check_place, is_model, recorded, write_model
 from camber.model.hiero import hiero_decoder, untuned_hiero_weights
 from camber.model.translator import Translator, load, model_sizes
-from camber.model.weights import Weights
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.progress import log
-from camber.rules.extraction import extract
-from camber.rules.index import CorpusIndex
-from camber.rules.store import RuleStore
+from camber.rules.hiero.index import CorpusIndex
+from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextPipeline
 from camber.tune.loop import TuneSettings, tune
 from camber.tune.tuners import TUNERS, make_tuner

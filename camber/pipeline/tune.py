@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from camber.corpus.reading import read_parallel, write_lines
 from camber.errors import SettingsError
+from camber.files import read_parallel, write_lines
 from camber.model.bend import write_bend
 from camber.model.directory import ModelDirectory, check_place, write_model
 from camber.model.translator import Translator, load

@@ -13,12 +13,16 @@ from camber.bend.bins import Bins
 from camber.bend.lookup import Lookup
 from camber.corpus import Bitext
 from camber.corpus.hotel import generate
-from camber.corpus.reading import write_lines
-from camber.decode.chart import ChartDecoder
-from camber.decode.features import untuned_weights
-from camber.decode.forest import forest_sums
+from camber.decode.chart.decoder import ChartDecoder
+from camber.decode.chart.forest import forest_sums
 from camber.decode.lists import to_nbest
-from camber.decode.settings import DecodeSettings
+from camber.decode.phrase.features import untuned_weights
+from camber.decode.phrase.settings import DecodeSettings
+from camber.features.weights import Weights
+from camber.files import write_lines
+from camber.formats.moses.phrase_table import read_moses
+from camber.formats.moses.phrase_table_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
+from camber.formats.moses.rule_table import read_moses_rules
 from camber.kernel import cache_folder
 from camber.lm.arpa import read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
@@ -28,17 +32,13 @@ from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.model.hiero import untuned_hiero_weights
 from camber.model.translator import Translator
-from camber.model.weights import Weights
 from camber.progress import log
-from camber.rules.extraction import extract
-from camber.rules.hiero import HieroExtractor
-from camber.rules.index import CorpusIndex
-from camber.rules.moses import read_moses
-from camber.rules.moses_rules import read_moses_rules
-from camber.rules.moses_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
-from camber.rules.overlay import Overlay
-from camber.rules.settings import RuleSettings
-from camber.rules.store import RuleStore
+from camber.rules.hiero.extraction import HieroExtractor
+from camber.rules.hiero.index import CorpusIndex
+from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.overlay import Overlay
+from camber.rules.phrase.settings import RuleSettings
+from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.tune.loop import TuneSettings, tune
 from camber.tune.tuners import TUNERS

@@ -9,8 +9,8 @@ from typing import Any
 
 import camber
 from camber.bend.response import Response
-from camber.corpus.reading import write_lines
 from camber.errors import CamberError, SettingsError
+from camber.files import write_lines
 from camber.report.curve_panel import (
     AXES,
     can_be_log,

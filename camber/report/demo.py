@@ -13,8 +13,8 @@ import numpy.typing as npt
 from camber.align.pharaoh import Alignment
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.hotel import SOURCE_LANG, TARGET_LANG, HotelCorpus, generate
-from camber.corpus.reading import write_lines
 from camber.errors import CamberError
+from camber.files import write_lines
 from camber.metrics.bleu import BLEU
 from camber.metrics.compare import Result, compare
 from camber.model.translator import Translation, Translator

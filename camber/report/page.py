@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import camber
-from camber.corpus.reading import write_lines
+from camber.files import write_lines
 from camber.metrics.compare import Result
 from camber.report.markup import Markup, document, element, escape, join
 from camber.report.pictures import alignment_matrix, contributions, histogram, length_curves, ribbons, seconds_bars

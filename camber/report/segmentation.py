@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from camber.model.translator import Translation
-from camber.rules.store import SCORE_NAMES, RuleStore
+from camber.rules.phrase.store import SCORE_NAMES, RuleStore
 
 Span = tuple[int, int]
 

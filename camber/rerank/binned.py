@@ -27,12 +27,12 @@ import numpy.typing as npt
 from camber.bend.bins import Bins
 from camber.bend.discrete import DiscreteBend
 from camber.bend.response import Response
-from camber.decode.weighing import Weighing
+from camber.bend.weighing import Weighing
 from camber.errors import SettingsError, TuneError, UnmovedError
+from camber.features.weights import Weights
 from camber.metrics.outside import Outside
 from camber.model.bend import BINS, write_bend
 from camber.model.directory import Draft, ModelDirectory
-from camber.model.weights import Weights
 from camber.progress import log
 from camber.rerank.linear import FEW, Linear, careful_step
 from camber.rerank.settings import ResponseSettings

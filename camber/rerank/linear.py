@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from camber.corpus.reading import write_lines
 from camber.errors import TuneError, UnmovedError
+from camber.features.weights import Weights
+from camber.files import write_lines
 from camber.metrics.outside import Outside
 from camber.metrics.significance import paired_bootstrap
 from camber.model.directory import Draft, ModelDirectory
-from camber.model.weights import Weights
 from camber.tune import TuningData, make_tuner
 
 Array = npt.NDArray[np.float64]

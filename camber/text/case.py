@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from camber.corpus.reading import decode_lines, read_bytes, write_lines
 from camber.errors import InputError
+from camber.files import decode_lines, read_bytes, write_lines
 
 _ENDS = frozenset([".", "!", "?", "。", "！", "？"])
 _QUOTES = frozenset(["&quot;", '"', "&apos;", "'", "”", "“", "»", "«", "’", "‘"])

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from camber.corpus.reading import decode_lines, read_bytes, write_lines
 from camber.errors import ModelError
+from camber.files import decode_lines, read_bytes, write_lines
 from camber.settings import Settings, setting
 from camber.text.case import Truecaser, is_shouted, recase
 from camber.text.detokenise import learn_spaces

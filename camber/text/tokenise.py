@@ -23,8 +23,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from camber.corpus.reading import words
 from camber.errors import SettingsError
+from camber.files import words
 from camber.text.detokenise import joiner
 
 KINDS = ("moses", "none")

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from camber.bend.counts import Counts
+from camber.arrays.sparse import Counts
 from camber.errors import CamberError, TuneError
 from camber.kernel import kernel
 from camber.metrics.metric import Metric, References

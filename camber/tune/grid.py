@@ -16,8 +16,8 @@ import numpy as np
 from camber.bend.discrete import APPLIES
 from camber.decode.derivation import Decoder
 from camber.errors import SettingsError, TuneError
+from camber.features.weights import Weights
 from camber.model.translator import Translator
-from camber.model.weights import Weights
 from camber.progress import log
 from camber.tune.bending import bent_decoder
 from camber.tune.data import Tuner

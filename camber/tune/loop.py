@@ -13,16 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from camber.bend.counts import Counts
+from camber.arrays.sparse import Counts
 from camber.bend.discrete import APPLIES, DiscreteBend
 from camber.corpus import Sentences
 from camber.decode.derivation import Decoder, HypothesisColumns
 from camber.errors import CamberError, TuneError, UnmovedError
+from camber.features.weights import Weights
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, mix
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
-from camber.model.weights import Weights
 from camber.progress import log
 from camber.settings import Settings, setting
 from camber.tune.bending import BENDS, bent_decoder, neighbours

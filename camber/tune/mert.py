@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from camber.engine import in_order
+from camber.engine.threads import in_order
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
 from camber.metrics.sentence import bleu_of_row, bleu_parameters

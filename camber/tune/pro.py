@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from camber.bend.counts import Counts
+from camber.arrays.sparse import Counts
 from camber.errors import TuneError
 from camber.kernel import kernel
 from camber.kernel.table import mix

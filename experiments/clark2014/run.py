@@ -26,7 +26,7 @@ import numpy as np
 
 import camber
 from camber.bend.response import Response
-from camber.corpus.reading import read_lines
+from camber.files import read_lines
 from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings

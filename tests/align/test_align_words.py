@@ -17,8 +17,8 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.cli.align import command
 from camber.corpus import Bitext
-from camber.corpus.reading import read_parallel, words
 from camber.errors import SettingsError
+from camber.files import read_parallel, words
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 ROMANIAN = SHARED / "data" / "gold-align" / "wpt05-ro-en"

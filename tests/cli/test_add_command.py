@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from camber.cli import cli
-from camber.corpus.reading import write_lines
+from camber.files import write_lines
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from camber.cli import cli
-from camber.corpus.reading import read_lines
+from camber.files import read_lines
 from camber.nbest.nbest import NBest
 
 PRO = ("--iterations", 2, "--nbest", 10, "--tuner", "pro")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from camber.cli import VERBS
-from camber.corpus.reading import read_lines
+from camber.files import read_lines
 from camber.nbest.nbest import NBest
 
 

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from camber.cli import VERBS, cli
-from camber.corpus.reading import write_lines
 from camber.errors import CamberError
+from camber.files import write_lines
 from camber.model.directory import ModelDirectory, write_model
 
 EXTRACT = ("--source", "s", "--target", "t", "--alignment", "a", "--out", "o")

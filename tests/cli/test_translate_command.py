@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 import camber
 from camber.cli import cli
-from camber.corpus.reading import read_lines, write_lines
 from camber.errors import InputError
+from camber.files import read_lines, write_lines
 from camber.nbest.nbest import NBest
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train

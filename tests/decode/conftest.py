@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import pytest
 
-from camber.decode.phrase import PhraseDecoder
-from camber.decode.settings import DecodeSettings
-from camber.model.moses_ini import convert_moses
+from camber.decode.phrase.decoder import PhraseDecoder
+from camber.decode.phrase.settings import DecodeSettings
 from camber.model.translator import Translator, load
+from camber.pipeline.convert_moses import convert_moses
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 MOSES = SHARED / "anchors" / "moses"

@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import chart_search, phrase_search
-from naive.toy_bends import random_bend
-from naive.toy_charts import NAMES, OneGrammar, grammar_of, random_rules
-from naive.toy_models import SOURCE, ngram_model_of, random_model, random_ngrams, random_weights, store_of
+from toys.bends import random_bend
+from toys.charts import NAMES, OneGrammar, grammar_of, random_rules
+from toys.models import SOURCE, ngram_model_of, random_model, random_ngrams, random_weights, store_of
 
 import camber
 from camber.bend.discrete import DiscreteBend
 from camber.corpus import Vocabulary
-from camber.corpus.reading import read_lines
-from camber.decode.chart import ChartDecoder
-from camber.decode.chart_features import CDEC, NATIVE
-from camber.decode.chart_settings import ChartSettings
-from camber.decode.features import feature_names
-from camber.decode.phrase import PhraseDecoder
-from camber.decode.settings import DecodeSettings
+from camber.decode.chart.decoder import ChartDecoder
+from camber.decode.chart.features import CDEC, NATIVE
+from camber.decode.chart.settings import ChartSettings
+from camber.decode.phrase.decoder import PhraseDecoder
+from camber.decode.phrase.features import feature_names
+from camber.decode.phrase.settings import DecodeSettings
 from camber.errors import CamberError
+from camber.files import read_lines
 from camber.tune.bending import bent_decoder
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks

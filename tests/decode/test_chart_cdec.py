@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from camber.model.cdec_ini import convert_cdec
 from camber.model.translator import load
+from camber.pipeline.convert_cdec import convert_cdec
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 CDEC = SHARED / "anchors" / "cdec"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import chart_search as naive
-from naive.toy_charts import NAMES, OneGrammar, grammar_of, random_rules
-from naive.toy_models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_weights
+from toys.charts import NAMES, OneGrammar, grammar_of, random_rules
+from toys.models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_weights
 
 from camber.corpus import Sentences, Vocabulary
-from camber.decode.chart import ChartDecoder
-from camber.decode.chart_features import NATIVE
-from camber.decode.chart_settings import ChartSettings
+from camber.decode.chart.decoder import ChartDecoder
+from camber.decode.chart.features import NATIVE
+from camber.decode.chart.settings import ChartSettings
 from camber.decode.lists import to_nbest
 from camber.errors import CamberError
 from camber.lm.kneser_ney import LmSettings, estimate

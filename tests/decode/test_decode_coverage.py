@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.source_coverage import first_gap, future_cost, rest_cost
 
-from camber.decode.coverage import cover, future_costs, is_free
+from camber.decode.phrase.coverage import cover, future_costs, is_free
 from camber.decode.windows import cut_points
 from camber.kernel.table import capacity_for
 

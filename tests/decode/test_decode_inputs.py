@@ -4,12 +4,13 @@ import logging
 
 import numpy as np
 import pytest
-from naive.toy_models import ngram_model_of, random_model, random_weights, store_of
+from toys.models import ngram_model_of, random_model, random_weights, store_of
 
-from camber.decode import batch, phrase
-from camber.decode.features import feature_names, untuned_weights
-from camber.decode.phrase import PhraseDecoder
-from camber.decode.settings import DecodeSettings
+from camber.decode.phrase import batch
+from camber.decode.phrase import decoder as phrase
+from camber.decode.phrase.decoder import PhraseDecoder
+from camber.decode.phrase.features import feature_names, untuned_weights
+from camber.decode.phrase.settings import DecodeSettings
 from camber.errors import CamberError, SettingsError
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.toy_models import ngram_model_of, random_model, random_weights, store_of
+from toys.models import ngram_model_of, random_model, random_weights, store_of
 
-from camber.decode.features import feature_names
 from camber.decode.lists import to_nbest
-from camber.decode.phrase import PhraseDecoder
-from camber.decode.settings import DecodeSettings
+from camber.decode.phrase.decoder import PhraseDecoder
+from camber.decode.phrase.features import feature_names
+from camber.decode.phrase.settings import DecodeSettings
 
 
 def toy_decoder(seed, language_models=2, **options):

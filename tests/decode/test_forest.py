@@ -12,16 +12,16 @@ from naive.forest import derivations, log_sum, sums
 
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext, Sentences
-from camber.decode.chart import ChartDecoder
-from camber.decode.chart_features import NATIVE
-from camber.decode.chart_settings import ChartSettings
-from camber.decode.forest import best_derivation, forest_sums
-from camber.decode.hypergraph import Hypergraph
+from camber.decode.chart.decoder import ChartDecoder
+from camber.decode.chart.features import NATIVE
+from camber.decode.chart.forest import best_derivation, forest_sums
+from camber.decode.chart.hypergraph import Hypergraph
+from camber.decode.chart.settings import ChartSettings
 from camber.errors import CamberError
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
-from camber.rules.hiero import HieroExtractor
-from camber.rules.index import CorpusIndex
+from camber.rules.hiero.extraction import HieroExtractor
+from camber.rules.hiero.index import CorpusIndex
 
 NAMES = ("one", "two", "three")
 

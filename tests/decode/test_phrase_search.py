@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import phrase_search as naive
-from naive.toy_models import SOURCE, ngram_model_of, random_model, random_weights, store_of
+from toys.models import SOURCE, ngram_model_of, random_model, random_weights, store_of
 
-from camber.decode import phrase
-from camber.decode.features import feature_names
-from camber.decode.phrase import PhraseDecoder
-from camber.decode.settings import DecodeSettings
-from camber.decode.stack_search import extend
+from camber.decode.phrase import decoder as phrase
+from camber.decode.phrase.decoder import PhraseDecoder
+from camber.decode.phrase.features import feature_names
+from camber.decode.phrase.search import extend
+from camber.decode.phrase.settings import DecodeSettings
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
 

@@ -7,7 +7,7 @@ import pytest
 import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.tuning_lists import bleu_rows
+from toys.tuning_lists import bleu_rows
 
 from camber.errors import SettingsError
 from camber.metrics import BLEU, TER, ChrF

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import camber
-from camber.corpus.reading import read_lines, write_lines
 from camber.errors import CamberError, InputError, ModelError
+from camber.files import read_lines, write_lines
 from camber.model.added import Memory
 from camber.model.directory import ModelDirectory, write_model
 from camber.model.translator import Translator, load
@@ -22,7 +22,7 @@ from camber.pipeline.add import add
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 from camber.pipeline.tune import tune_model
-from camber.rules.index import CorpusIndex
+from camber.rules.hiero.index import CorpusIndex
 from camber.tune.loop import TuneSettings
 
 # a new word among known ones, so that it is clear what becomes what

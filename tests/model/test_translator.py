@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import camber
-from camber.corpus.reading import read_lines
 from camber.decode.lists import to_nbest
 from camber.errors import CamberError, InputError, ModelError, SettingsError
+from camber.files import read_lines
 from camber.model.directory import write_model
 from camber.model.translator import save_phrase_model
 from camber.nbest.nbest import NBest

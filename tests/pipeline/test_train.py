@@ -11,13 +11,13 @@ import pytest
 
 import camber
 from camber.corpus import Sentences
-from camber.corpus.reading import read_lines, write_lines
 from camber.errors import CamberError, InputError, ModelError, SettingsError
+from camber.features.weights import Weights
+from camber.files import read_lines, write_lines
 from camber.lm.arpa import write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.metrics.bleu import BLEU
 from camber.model.directory import ModelDirectory
-from camber.model.weights import Weights
 from camber.pipeline import train as module
 from camber.pipeline.settings import TrainSettings, read_config
 from camber.pipeline.train import train

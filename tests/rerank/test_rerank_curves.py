@@ -16,8 +16,8 @@ import camber
 from camber.bend.bins import Bins
 from camber.bend.discrete import DiscreteBend
 from camber.cli import cli
-from camber.corpus.reading import write_lines
 from camber.errors import CamberError, SettingsError
+from camber.files import write_lines
 from camber.nbest import NBest
 from camber.rerank.binned import Binned, bent_data, make_bend, tied
 from camber.rerank.linear import Linear, of_sentences

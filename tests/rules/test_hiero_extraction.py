@@ -16,11 +16,11 @@ from naive.hiero_extraction import fits, grammar
 from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus import Bitext, Sentences, Vocabulary
-from camber.corpus.reading import read_parallel, words
 from camber.errors import CamberError, SettingsError
-from camber.rules.hiero import HieroExtractor, HieroSettings
-from camber.rules.hiero_features import CDEC_NAMES, DEFAULT_NAMES
-from camber.rules.index import CorpusIndex
+from camber.files import read_parallel, words
+from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
+from camber.rules.hiero.features import CDEC_NAMES, DEFAULT_NAMES
+from camber.rules.hiero.index import CorpusIndex
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 

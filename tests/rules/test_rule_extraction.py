@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.phrase_rules import phrase_table
 
-import camber.rules.phrases
+import camber.rules.phrase.pairs
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus import Bitext, Sentences
-from camber.corpus.reading import read_parallel, words
 from camber.errors import CamberError, SettingsError
-from camber.rules.extraction import extract
-from camber.rules.moses import read_moses
-from camber.rules.settings import RuleSettings
-from camber.rules.suffixes import SortedSuffixes
+from camber.files import read_parallel, words
+from camber.formats.moses.phrase_table import read_moses
+from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.settings import RuleSettings
+from camber.rules.phrase.suffixes import SortedSuffixes
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 
@@ -109,7 +109,7 @@ def test_names_of_ngrams_compare_like_their_words(sentences, longest):
 
 
 def test_any_number_of_threads_gives_the_same_bytes(monkeypatch):
-    monkeypatch.setattr(camber.rules.phrases, "_BATCH", 3)
+    monkeypatch.setattr(camber.rules.phrase.pairs, "_BATCH", 3)
     rng = np.random.default_rng(5)
     pairs = []
     for _ in range(40):

@@ -14,10 +14,10 @@ from camber.align.lexical import LexicalTable, lexical_table
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext, Sentences
 from camber.errors import ModelError
-from camber.rules.extraction import extract
-from camber.rules.index import CorpusIndex
-from camber.rules.overlay import WORTH, Overlay, number_phrases
-from camber.rules.settings import RuleSettings
+from camber.rules.hiero.index import CorpusIndex
+from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.overlay import WORTH, Overlay, number_phrases
+from camber.rules.phrase.settings import RuleSettings
 
 ALL = RuleSettings(max_phrase_length=4, options_per_phrase=0)
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from camber.arrays.ragged import offsets_from
 from camber.corpus import Vocabulary
 from camber.errors import CamberError, ModelError, SettingsError
+from camber.formats.moses.phrase_table import read_moses
 from camber.kernel import compiled_kernels
-from camber.rules.moses import read_moses
-from camber.rules.ragged import offsets_from
-from camber.rules.settings import RuleSettings
-from camber.rules.significance import significance, significant
-from camber.rules.store import SCORE_NAMES, RuleStore
+from camber.rules.phrase.settings import RuleSettings
+from camber.rules.phrase.significance import significance, significant
+from camber.rules.phrase.store import SCORE_NAMES, RuleStore
 
 
 def store_of(phrases, options=None):
@@ -146,7 +146,7 @@ def test_a_saved_store_loads_the_same_and_memory_mapped(tmp_path):
     same(store, loaded)
     assert isinstance(loaded.scores.base, np.memmap)
     assert loaded.find([0, 1]) == store.find([0, 1]) == 1
-    assert len(compiled_kernels()["camber.rules.store.lookup_spans"]) <= 1
+    assert len(compiled_kernels()["camber.rules.phrase.store.lookup_spans"]) <= 1
 
 
 def test_an_empty_store_and_one_without_reordering_can_be_saved(tmp_path):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext, Sentences
 from camber.errors import CamberError, ModelError
-from camber.rules.hiero import HieroExtractor
-from camber.rules.index import CorpusIndex
-from camber.rules.suffix_array import ends_of, find_phrase, sort_suffixes
+from camber.rules.hiero.extraction import HieroExtractor
+from camber.rules.hiero.index import CorpusIndex
+from camber.rules.hiero.suffix_array import ends_of, find_phrase, sort_suffixes
 
 TEXTS = st.lists(st.lists(st.sampled_from("abc"), max_size=20), max_size=8)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camber.corpus.reading import words
 from camber.errors import InputError
+from camber.files import words
 from camber.text.case import Truecaser, is_shouted, recase, sentence_starts
 
 TEXT = [

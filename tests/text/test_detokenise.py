@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from camber.corpus.reading import read_lines, words
+from camber.files import read_lines, words
 from camber.text.detokenise import learn_spaces
 from camber.text.tokenise import Tokenizer
 

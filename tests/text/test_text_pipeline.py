@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from camber.corpus.reading import read_lines
 from camber.errors import CamberError, ModelError, SettingsError
+from camber.files import read_lines
 from camber.text import TextPipeline, TextSettings
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"

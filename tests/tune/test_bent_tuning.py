@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from naive.toy_models import random_rules, store_of
+from toys.models import random_rules, store_of
 
 import camber
 from camber.bend.discrete import DiscreteBend
-from camber.corpus.reading import read_lines
-from camber.decode.features import feature_names
-from camber.decode.phrase import PhraseDecoder
+from camber.decode.phrase.decoder import PhraseDecoder
+from camber.decode.phrase.features import feature_names
 from camber.errors import CamberError, SettingsError, TuneError
+from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.model.bend import BINS, read_bend
 from camber.model.directory import ModelDirectory
@@ -213,7 +213,7 @@ def test_an_n_best_list_of_a_bent_model_has_the_raw_sums(hotel_model: Path, hote
 
 
 def test_pairs_added_to_a_bent_model_are_used_with_its_bins(folder: Path, hotel_files: Path, tmp_path: Path) -> None:
-    from camber.corpus.reading import write_lines
+    from camber.files import write_lines
     from camber.pipeline.add import add
 
     bent = tuned(folder, hotel_files, tmp_path / "a", bend="mnr", iterations=2)

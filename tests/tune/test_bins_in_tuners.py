@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from naive.tuning_lists import random_list
+from toys.tuning_lists import random_list
 
-from camber.bend.counts import Counts
+from camber.arrays.sparse import Counts
 from camber.errors import CamberError
 from camber.tune import TuningData, make_tuner
 from camber.tune.descent import Objective

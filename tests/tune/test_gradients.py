@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.tuning_lists import random_list
+from toys.tuning_lists import random_list
 
 from camber.errors import SettingsError, TuneError
 from camber.metrics import ChrF

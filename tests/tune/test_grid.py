@@ -12,12 +12,12 @@ from click.testing import CliRunner
 
 import camber
 from camber.cli import cli
-from camber.corpus.reading import read_lines
 from camber.errors import SettingsError, TuneError
+from camber.features.weights import Weights
+from camber.files import read_lines
 from camber.model.directory import ModelDirectory
-from camber.model.weights import Weights
 from camber.pipeline.tune import GRID, tune_model
-from camber.rules.hiero import HieroExtractor
+from camber.rules.hiero.extraction import HieroExtractor
 from camber.tune import grid as module
 from camber.tune.grid import GridOutcome, combinations, parse_grid, tune_grid
 from camber.tune.loop import TuneSettings

@@ -9,12 +9,12 @@ import pytest
 
 import camber
 from camber.corpus import Sentences, Vocabulary
-from camber.corpus.reading import read_lines
 from camber.decode.derivation import HypothesisColumns
 from camber.errors import CamberError, TuneError
+from camber.features.weights import Weights
+from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
-from camber.model.weights import Weights
 from camber.tune.loop import FIXED, TuneSettings, merged, tune
 
 QUICK = {"iterations": 3, "nbest": 20}

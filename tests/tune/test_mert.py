@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import tuners
-from naive.tuning_lists import Mean, random_list
+from toys.tuning_lists import Mean, random_list
 
 from camber.errors import TuneError
 from camber.tune import Mert, TuningData

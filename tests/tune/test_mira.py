@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import tuners
-from naive.tuning_lists import random_list
+from toys.tuning_lists import random_list
 
 from camber.errors import TuneError
 from camber.tune import Mira

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from naive.tuning_lists import cosine, linear_list, random_list
+from toys.tuning_lists import cosine, linear_list, random_list
 
 from camber.errors import CamberError, TuneError
 from camber.metrics import BLEU, TER, ChrF

@@ -1,0 +1,1 @@
+"""Arrays: as files, ragged, and in sparse rows."""

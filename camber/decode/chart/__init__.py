@@ -1,0 +1,1 @@
+"""The chart decoder: a search over spans."""

@@ -1,0 +1,86 @@
+"""What the chart decoder finds: derivations whose parts are a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.decode.chart.parts import PASSED, Found
+from camber.decode.derivation import Derivation
+from camber.rules.hiero.grammar import Grammar
+
+I8 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ChartDerivation(Derivation):
+    """One hypothesis; its parts are a tree, every part behind its tails.
+
+    `rules` are numbers of the sentence's grammar; -1: a word passed through, -2: a piece put behind the beginning of
+    the sentence (S → S X), -3: the first piece (S → X). A word's language model score belongs to the part in which its
+    whole context is known.
+    """
+
+    tails: I8  # [parts, 2] parts in place of the two non-terminals, -1: none
+    grammar: Grammar
+
+    def after(self, left: Self | None, offset: int) -> Self:
+        """Return this derivation of a window behind what precedes it; `offset` source words came before."""
+        if left is None:
+            return self
+        tails = np.concatenate([left.tails, np.where(self.tails < 0, -1, self.tails + len(left.rules))])
+        return replace(super().after(left, offset), tails=tails)
+
+    def word_alignment(self) -> list[tuple[int, int]]:
+        """Return the (source, target) links, from the alignments inside the rules."""
+        found = []
+        spans, targets, tails = self.spans.tolist(), self.target_spans.tolist(), self.tails.tolist()
+        for part, rule in enumerate(self.rules.tolist()):
+            if rule == PASSED:
+                found.append((spans[part][0], targets[part][0]))
+            elif rule >= 0:
+                g = self.grammar
+                source = g.source[g.source_offsets[rule] : g.source_offsets[rule + 1]].tolist()
+                target = g.target[g.target_offsets[rule] : g.target_offsets[rule + 1]].tolist()
+                left = _places(source, spans[part][0], [spans[tail] for tail in tails[part]])
+                right = _places(target, targets[part][0], [targets[tail] for tail in tails[part]])
+                found += [(left[s], right[t]) for s, t in g.rule_links(rule)]
+        return sorted(found)
+
+
+def _places(symbols: list[int], first: int, tails: list[list[int]]) -> list[int]:
+    """Return where each symbol of one side of a rule begins in the sentence."""
+    places = []
+    for symbol in symbols:
+        places.append(first)
+        first += 1 if symbol >= 0 else tails[-1 - symbol][1] - tails[-1 - symbol][0]
+    return places
+
+
+def read_derivations(found: Found, count: int, grammar: Grammar, sentence: Sequence[str]) -> list[ChartDerivation]:
+    """Turn the kernel's columns into derivations."""
+    vocabulary, targets = grammar.target_words.words, len(grammar.target_words)
+    parts, words = found.part_first.tolist(), found.word_first.tolist()
+    return [
+        ChartDerivation(
+            [vocabulary[w] if w < targets else sentence[w - targets] for w in found.words[c:d].tolist()],
+            float(found.score[n]),
+            found.features[a:b],
+            found.rule[a:b],
+            found.span[a:b],
+            found.target_span[a:b],
+            found.tails[a:b],
+            grammar,
+        )
+        for n, (a, b), (c, d) in zip(range(count), pairwise(parts), pairwise(words), strict=False)
+    ]
+
+
+def empty_derivation(grammar: Grammar, features: int) -> ChartDerivation:
+    none = np.zeros((0, 2), np.int64)
+    return ChartDerivation([], 0.0, np.zeros((0, features)), np.zeros(0, np.int64), none, none, none, grammar)

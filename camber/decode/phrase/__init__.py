@@ -1,0 +1,1 @@
+"""The phrase decoder: a search over stacks."""

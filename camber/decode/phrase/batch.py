@@ -1,0 +1,208 @@
+"""A batch of sentences through the search: the work arrays, and the one kernel call that does it all."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from camber.decode.phrase import search as stack_search
+from camber.decode.phrase.coverage import future_costs
+from camber.decode.phrase.kbest import ITEM, k_best, part_features
+from camber.decode.phrase.search import CELL, COUNTS, EDGE, GROUP, HYPOTHESIS, Room, search
+from camber.kernel import kernel
+from camber.kernel.table import capacity_for
+from camber.rules.phrase.store import lookup_spans
+
+#: what :func:`decode_batch` returns when there was no room for the n-best list
+ITEMS_FULL = -9
+
+Array = Any
+
+
+class ListRoom(NamedTuple):
+    """The arrays that the n-best list of one sentence is read out with."""
+
+    items: Array  # ITEM[items]
+    heap_scores: Array  # float64[items]
+    heap_items: Array  # int64[items]
+    seen: Array  # int64[nbest, 2]: two hashes of every text so far
+    seen_slots: Array  # int64, a power of two: where to find them
+    chain: Array  # int64[hypotheses of a stack]
+    path: Array  # int64[parts]: hypotheses
+
+
+class Found(NamedTuple):
+    """The derivations of a batch, in columns; those of sentence `s` are the next `count[s]`."""
+
+    count: Array  # int64[sentences]
+    part_first: Array  # int64[derivations + 1]
+    score: Array  # float64[derivations]
+    features: Array  # float64[parts, features]
+    rule: Array  # int64[parts]
+    span: Array  # int64[parts, 2]
+    option: Array  # int64[parts]
+    next: Array  # int64[3]: sentence, derivation, part to go on with
+
+    @classmethod
+    def make(cls, sentences: int, words: int, nbest: int, features: int) -> Found:
+        """Make room for the `nbest` best of sentences that have so many words together."""
+        parts = words * nbest
+        return cls(
+            np.zeros(sentences, np.int64),
+            np.zeros(sentences * nbest + 1, np.int64),
+            np.zeros(sentences * nbest),
+            np.empty((parts, features)),
+            np.empty(parts, np.int64),
+            np.empty((parts, 2), np.int64),
+            np.empty(parts, np.int64),
+            np.zeros(3, np.int64),
+        )
+
+
+class Workspace:
+    """Makes the work arrays of a batch, larger ones when the kernel asks for them."""
+
+    def __init__(self, length: int, models: int, pop_limit: int, nbest: int) -> None:
+        self.length, self.models, self.pops, self.nbest = max(1, length), models, pop_limit, nbest
+        self.coverages = 64 * self.length + 1024
+        self.edges = 4096
+        self.cells = 4096 + 3 * pop_limit
+        self.items = 4096 + (16 * nbest * self.length if nbest > 1 else 0)
+        #: edges, language model scores of cells, pops
+        self.work = np.zeros(3, np.int64)
+
+    def grow(self, code: int) -> None:
+        """Double the size of the arrays that were too small."""
+        if code == stack_search.COVERAGES_FULL:
+            self.coverages *= 2
+        elif code == stack_search.EDGES_FULL:
+            self.edges *= 2
+        elif code == stack_search.CELLS_FULL:
+            self.cells *= 2
+        else:
+            self.items *= 2
+
+    def future(self) -> Array:
+        """Make the table of future costs."""
+        return np.empty((self.length + 1, self.length + 1))
+
+    def room(self) -> Room:
+        """Make the arrays of the search."""
+        hypotheses = self.length * self.pops + 1
+        return Room(
+            hyps=np.empty(hypotheses, HYPOTHESIS),
+            states=np.empty((hypotheses, self.models), np.int64),
+            bits=np.empty((self.coverages, self.length // 64 + 1), np.uint64),
+            coverage_slots=np.empty(capacity_for(2 * self.coverages), np.int64),
+            gaps=np.empty(self.coverages, np.int64),
+            cost=np.empty(self.coverages),
+            groups=np.empty(hypotheses, GROUP),
+            stack_first=np.empty(self.length + 2, np.int64),
+            rows=np.empty((3, hypotheses), np.int64),
+            row_score=np.empty((3, hypotheses)),
+            edges=np.empty(self.edges, EDGE),
+            cells=np.empty(self.cells, CELL),
+            cell_states=np.empty((self.cells, self.models), np.int64),
+            heap_scores=np.empty(self.cells),
+            heap_cells=np.empty(self.cells, np.int64),
+            slots=np.empty(capacity_for(self.pops), np.int64),
+            heads=np.empty(self.pops, np.int64),
+            counts=np.zeros(COUNTS, np.int64),
+            work=self.work,
+        )
+
+    def list_room(self) -> ListRoom:
+        """Make the arrays of the n-best list."""
+        return ListRoom(
+            items=np.empty(self.items, ITEM),
+            heap_scores=np.empty(self.items),
+            heap_items=np.empty(self.items, np.int64),
+            seen=np.empty((self.nbest, 2), np.int64),
+            seen_slots=np.empty(capacity_for(self.nbest) if self.nbest > 1 else 8, np.int64),
+            chain=np.empty(self.pops, np.int64),
+            path=np.empty(self.length * self.nbest + 1, np.int64),
+        )
+
+
+@kernel
+def lookup_batch(ids, offsets, longest, source_ids, source_offsets, spans):
+    """Find the phrase of every span of every sentence: int64[words, longest]."""
+    for s in range(len(offsets) - 1):
+        a, b = offsets[s], offsets[s + 1]
+        lookup_spans(ids[a:b], longest, source_ids, source_offsets, spans[a:b])
+
+
+@kernel
+def decode_batch(
+    spans,  # int64[words, longest]
+    offsets,  # int64[sentences + 1]
+    options,
+    rule_table,  # float32[R, own]: the rules' own features, raw
+    logarithms,  # 0 or 1: whether features are their logarithms
+    rule_reordering,
+    models,
+    begin_states,  # int64[sentences, models]
+    end_words,  # int64[sentences, models]
+    distortion,  # its weight
+    distortion_limit,
+    pop_limit,
+    nbest,
+    distinct,  # 0 or 1
+    tries,
+    future,
+    room,
+    list_room,
+    found,
+):
+    """Decode the sentences from found.next[0] on; return 0, or a negative code when a work array is too small."""
+    with_reordering = rule_reordering.shape[1] == 6
+    while found.next[0] < len(offsets) - 1:
+        s, d, part = found.next[0], found.next[1], found.next[2]
+        a, b = offsets[s], offsets[s + 1]
+        if a == b:
+            found.count[s] = 1
+            found.score[d] = 0.0
+            found.part_first[d + 1] = part
+            found.next[0], found.next[1] = s + 1, d + 1
+            continue
+        future_costs(spans[a:b], options.first, options.estimate, future)
+        best = search(
+            spans[a:b], future, options, models, begin_states[s], end_words[s], distortion, distortion_limit,
+            with_reordering, pop_limit, room,
+        )  # fmt: skip
+        if best < 0:
+            return best
+        count = k_best(room.hyps, best, nbest, distinct, tries, options, list_room, found, d, part)
+        if count < 0:
+            return ITEMS_FULL
+        for n in range(d, d + count):
+            part_features(
+                room.hyps, list_room.path, part, n, options, rule_table, logarithms, rule_reordering, models,
+                begin_states[s], end_words[s], found,
+            )  # fmt: skip
+        found.count[s] = count
+        found.next[0], found.next[1], found.next[2] = s + 1, d + count, found.part_first[d + count]
+    return 0
+
+
+@kernel
+def summarise(found, options, unknown_ids, sums, offsets, ids):
+    """Sum the features of every derivation over its parts, and write its words one after the other.
+
+    unknown_ids: int64, the id of each unknown word; sums: float64[derivations, features]; offsets: int64[derivations +
+    1]; ids: int32[words].
+    """
+    at = 0
+    for d in range(len(sums)):
+        for row in range(found.part_first[d], found.part_first[d + 1]):
+            for f in range(sums.shape[1]):
+                value = found.features[row, f]
+                if value == value:  # NaN: the rule lacks the feature
+                    sums[d, f] += value
+            option = found.option[row]
+            for t in range(options.word_first[option], options.word_first[option + 1]):
+                word = options.target[t]
+                ids[at] = word if word >= 0 else unknown_ids[-1 - word]
+                at += 1
+        offsets[d + 1] = at

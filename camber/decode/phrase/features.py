@@ -1,0 +1,60 @@
+"""The features of a phrase derivation: their names, their order, and the weights of an untuned system.
+
+Every feature is a sum over parts. A rule's own probabilities and counts enter as natural logarithms, unless they are
+bent; penalties as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from camber.kernel import kernel
+from camber.rules.phrase.store import REORDERING_NAMES, SCORE_NAMES
+
+#: Lexicalised reordering: `backward` relative to the phrase before, `forward` to the phrase after.
+ORIENTATION_NAMES = tuple(f"reorder_{name}" for name in REORDERING_NAMES)
+OTHER_NAMES = ("distortion", "word_penalty", "phrase_penalty", "unknown")
+
+#: A part's feature vector begins with its rule's own features; these are the columns behind them, from 0 on. Language
+#: models follow at LM.
+REORDERING, DISTORTION, WORD_PENALTY, PHRASE_PENALTY, UNKNOWN, LM = 0, 6, 7, 8, 9, 10
+
+#: Tables may hold a probability of 0. Its logarithm is taken to be -100, as in Moses: -inf times 0 would be a NaN.
+SMALLEST = math.exp(-100.0)
+
+
+@kernel
+def log_of(probability):
+    """Return the natural logarithm of a probability (stored in single precision), in double precision; NaN of NaN."""
+    value = np.float64(probability)
+    return math.log(SMALLEST) if value < SMALLEST else math.log(value)
+
+
+def feature_names(language_models: int, rule_features: Sequence[str] = SCORE_NAMES) -> tuple[str, ...]:
+    """Name the columns of a part's feature vector.
+
+    >>> feature_names(1)[-2:]
+    ('unknown', 'lm')
+    """
+    lms = ("lm", *(f"lm{k}" for k in range(2, language_models + 1)))[:language_models]
+    return (*rule_features, *ORIENTATION_NAMES, *OTHER_NAMES, *lms)
+
+
+def untuned_weights(language_models: int, rule_features: Sequence[str] = SCORE_NAMES) -> dict[str, float]:
+    """Return sensible weights for a system that was not tuned (the best of some twenty tried on three dev sets).
+
+    Counts get what the probabilities made of them would get: log p(t|s) is log c(s, t) - log c(s).
+    """
+    names = feature_names(language_models, rule_features)
+    weights = dict.fromkeys(rule_features, 0.25)
+    whole = [name for name in ("count_s", "count_t") if name in weights]
+    weights |= dict.fromkeys(whole, -0.25)
+    if "count_st" in weights:
+        weights["count_st"] = 0.25 * max(1, len(whole))
+    weights |= dict.fromkeys(ORIENTATION_NAMES, 0.3)
+    weights |= {"distortion": 0.2, "word_penalty": -1.0, "phrase_penalty": 0.2, "unknown": -100.0}
+    weights |= dict.fromkeys(names[len(rule_features) + LM :], 0.5 / max(1, language_models))
+    return {name: weights[name] for name in names}

@@ -1,0 +1,1 @@
+"""Engines: where maps over pieces of work run."""

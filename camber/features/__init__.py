@@ -1,0 +1,1 @@
+"""What features are called, what kind they are of, and their weights."""

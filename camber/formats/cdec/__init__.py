@@ -1,0 +1,1 @@
+"""cdec's files: grammars, weights, `cdec.ini`."""

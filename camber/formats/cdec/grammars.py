@@ -1,0 +1,248 @@
+"""Read cdec's files: grammars (one rule a line), weights, and `cdec.ini`; write grammars.
+
+[X] ||| [X,1] ein [X,2] ||| a [X,1] [X,2] ||| EgivenFCoherent=0.88 CountEF=1.6 ||| 1-0
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.arrays.ragged import offsets_from
+from camber.corpus import Vocabulary
+from camber.errors import CamberError, InputError
+from camber.files import decode_lines, read_bytes, read_lines, write_whole
+from camber.progress import log
+from camber.rules.hiero.grammar import Grammar
+from camber.rules.hiero.grammar_set import GrammarSet
+
+I8 = npt.NDArray[np.int64]
+
+#: words that stand for something else in a grammar
+_RESERVED = re.compile(r"\|\|\||\[(X,)?\d+\]")
+
+
+class _Columns:
+    """Rules of many files with common vocabularies, as they are read."""
+
+    def __init__(self) -> None:
+        self.source: list[int] = []
+        self.source_sizes: list[int] = []
+        self.target: list[int] = []
+        self.target_sizes: list[int] = []
+        self.links: list[tuple[int, int]] = []
+        self.link_sizes: list[int] = []
+        self.features: list[dict[str, float]] = []
+        self.source_words: dict[str, int] = {}
+        self.target_words: dict[str, int] = {}
+
+    def read(self, path: Path) -> None:
+        """Read a file, which may be empty: a sentence of unknown words has no rules."""
+        for number, line in enumerate(decode_lines(read_bytes(path), path), 1):
+            if line.strip():
+                self.add(line, path, number)
+
+    def add(self, line: str, path: Path, number: int) -> None:
+        """Read one rule."""
+        fields = [field.strip() for field in f" {line} ".split(" ||| ")]
+        if len(fields) not in (4, 5):
+            raise InputError(
+                f"{len(fields)} fields, expected 4 or 5: [X] ||| source ||| target ||| features ||| alignment",
+                path,
+                number,
+            )
+        if fields[0] != "[X]":
+            raise InputError(f"a rule for {fields[0]}, expected [X]", path, number)
+        source = [_symbol(token, self.source_words) for token in fields[1].split()]
+        gaps = [symbol for symbol in source if symbol < 0]
+        if gaps not in ([], [-1], [-1, -2]) or not source or source == [-1]:
+            raise InputError(
+                f"source side {fields[1]!r}; expected words, with at most [X,1] and then [X,2]", path, number
+            )
+        target = [_symbol(token, self.target_words, len(gaps), True) for token in fields[2].split()]
+        if sorted(symbol for symbol in target if symbol < 0) != sorted(gaps):
+            raise InputError(f"target side {fields[2]!r} does not have the non-terminals of the source", path, number)
+        links = _links(fields[4], len(source), len(target), path, number) if len(fields) == 5 else []
+        self.source += source
+        self.source_sizes.append(len(source))
+        self.target += target
+        self.target_sizes.append(len(target))
+        self.links += links
+        self.link_sizes.append(len(links))
+        self.features.append(_features(fields[3], path, number))
+
+    def grammar(self) -> Grammar:
+        """Return all rules; features that a rule does not name are NaN: absent, which is not the value 0."""
+        names = tuple(dict.fromkeys(name for found in self.features for name in found))
+        features = np.array([[found.get(name, math.nan) for name in names] for found in self.features])
+        return Grammar(
+            names,
+            np.array(self.source, np.int64),
+            offsets_from(np.array(self.source_sizes, np.int64)),
+            np.array(self.target, np.int64),
+            offsets_from(np.array(self.target_sizes, np.int64)),
+            features.reshape(len(self.features), len(names)),
+            np.array(self.links, np.uint8).reshape(len(self.links), 2),
+            offsets_from(np.array(self.link_sizes, np.int64)),
+            Vocabulary(list(self.source_words)),
+            Vocabulary(list(self.target_words)),
+        )
+
+
+def _symbol(token: str, words: dict[str, int], gaps: int = 2, target: bool = False) -> int:
+    """Return the number of a word, or -1, -2 for a non-terminal: [X,1], and on the target side also [1]."""
+    if token in ("[X,1]", "[X,2]"):
+        return -int(token[3])
+    if target and token in ("[1]", "[2]") and int(token[1]) <= gaps:
+        return -int(token[1])
+    return words.setdefault(token, len(words))
+
+
+def _features(text: str, path: Path, number: int) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for item in text.split():
+        name, _, value = item.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            found[name] = math.nan
+        if not name or not math.isfinite(found[name]):
+            raise InputError(f"feature {item!r}; expected name=number", path, number)
+    return found
+
+
+def _links(text: str, source: int, target: int, path: Path, number: int) -> list[tuple[int, int]]:
+    found = []
+    for item in text.split():
+        left, _, right = item.partition("-")
+        if not (left.isdecimal() and right.isdecimal() and int(left) < source and int(right) < target):
+            raise InputError(f"link {item!r} does not lie inside the rule", path, number, remedy="links are 0-0 1-2 …")
+        found.append((int(left), int(right)))
+    return found
+
+
+def read_cdec_grammar(path: str | Path) -> Grammar:
+    """Read one grammar file (plain or .gz)."""
+    columns = _Columns()
+    columns.read(Path(path))
+    return columns.grammar()
+
+
+def read_cdec_grammars(paths: Sequence[str | Path], sentences: Iterable[Sequence[str]] | None = None) -> GrammarSet:
+    """Read grammars of many sentences, in the order of the sentences, which may be told."""
+    columns = _Columns()
+    counts: list[int] = []
+    for path in paths:
+        columns.read(Path(path))
+        counts.append(len(columns.source_sizes) - sum(counts))
+    return GrammarSet.of(columns.grammar(), offsets_from(np.array(counts, np.int64)), sentences)
+
+
+def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, str] | None = None) -> int:
+    """Write a grammar (gzip if its name ends in .gz), with its features under the `names` given; return the rules.
+
+    A word that cdec would take for something else, such as [1] or |||, has no spelling in this format: rules with such
+    words are left out, and that is said.
+    """
+    called = [(names or {}).get(name, name) for name in grammar.names]
+    for name in called:
+        if not name or any(blank in name for blank in " \t="):
+            raise CamberError(f"the feature name {name!r} cannot be written to a cdec grammar")
+    kept = np.ones(len(grammar), bool)
+    for flat, offsets, vocabulary in (
+        (grammar.source, grammar.source_offsets, grammar.source_words),
+        (grammar.target, grammar.target_offsets, grammar.target_words),
+    ):
+        used = np.unique(flat[flat >= 0]).tolist()
+        bad = np.isin(flat, [word for word in used if _RESERVED.fullmatch(vocabulary.words[word])])
+        kept[np.searchsorted(offsets, np.flatnonzero(bad), "right") - 1] = False
+    with write_whole(path) as stream:
+        rows = zip(
+            _spelled(grammar.source, grammar.source_offsets, grammar.source_words),
+            _spelled(grammar.target, grammar.target_offsets, grammar.target_words),
+            grammar.features.tolist(),
+            _linked(grammar.links, grammar.link_offsets),
+            kept.tolist(),
+            strict=True,
+        )
+        for source, target, values, links, good in rows:
+            if good:
+                pairs = zip(called, values, strict=True)
+                features = " ".join([f"{name}={value!r}" for name, value in pairs if value == value])
+                stream.write(f"[X] ||| {source} ||| {target} ||| {features} ||| {links}\n")
+    if not kept.all():
+        log.warning("%s: %d rules have words that cdec cannot read, and are left out", path, int((~kept).sum()))
+    return int(kept.sum())
+
+
+def _spelled(symbols: I8, offsets: I8, words: Vocabulary) -> Iterator[str]:
+    """Yield the sides of rules as text."""
+    texts = [words.words[symbol] if symbol >= 0 else f"[X,{-symbol}]" for symbol in symbols.tolist()]
+    for a, b in pairwise(offsets.tolist()):
+        yield " ".join(texts[a:b])
+
+
+def _linked(links: npt.NDArray[np.uint8], offsets: I8) -> Iterator[str]:
+    texts = [f"{s}-{t}" for s, t in links.tolist()]
+    for a, b in pairwise(offsets.tolist()):
+        yield " ".join(texts[a:b])
+
+
+def read_cdec_weights(path: str | Path) -> dict[str, float]:
+    """Read a weights file: a name and a number on every line; # begins a comment."""
+    found: dict[str, float] = {}
+    for number, raw in enumerate(read_lines(path), 1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        fields = line.split()
+        try:
+            value = float(fields[1]) if len(fields) == 2 else math.nan
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise InputError(f"{line!r} is not a name and a number", path, number)
+        if fields[0] in found:
+            raise InputError(f"a second weight for {fields[0]}", path, number, remedy="keep one")
+        found[fields[0]] = value
+    return found
+
+
+@dataclass(frozen=True)
+class CdecIni:
+    """What a `cdec.ini` says: every key with its values, in order."""
+
+    path: Path
+    values: dict[str, list[tuple[str, int]]]  # key → (value, line)
+
+    @classmethod
+    def read(cls, path: str | Path) -> CdecIni:
+        """Parse ``key = value`` lines."""
+        values: dict[str, list[tuple[str, int]]] = {}
+        for number, raw in enumerate(read_lines(path), 1):
+            line = raw.split("#", 1)[0].strip()
+            if not line:
+                continue
+            key, equals, value = line.partition("=")
+            if not equals:
+                raise InputError(f"{line!r} is not key=value", path, number)
+            values.setdefault(key.strip(), []).append((value.strip(), number))
+        return cls(Path(path), values)
+
+    def one(self, key: str, default: str = "") -> str:
+        """Return the last value of a key."""
+        return self.values[key][-1][0] if key in self.values else default
+
+    def file(self, name: str, line: int | None = None) -> Path:
+        """Return a file that the ini names, relative to its own folder."""
+        path = self.path.parent / name
+        if not path.exists():
+            raise InputError(f"no file {path}", self.path, line, remedy="check the path")
+        return path

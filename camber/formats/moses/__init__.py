@@ -1,0 +1,1 @@
+"""Moses' files: `moses.ini`, phrase, reordering and rule tables."""

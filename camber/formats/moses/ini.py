@@ -1,0 +1,93 @@
+"""What a `moses.ini` says: features with their files, weights, and the other sections."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from camber.errors import InputError
+from camber.files import read_lines
+
+LANGUAGE_MODELS = ("KENLM", "SRILM", "IRSTLM")
+#: Moses scores an unknown word with -100; our feature counts such words.
+UNKNOWN_SCORE = -100.0
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A line of the [feature] section: its kind, its name and its arguments."""
+
+    kind: str
+    name: str
+    arguments: dict[str, str]
+    line: int
+
+
+@dataclass(frozen=True)
+class MosesIni:
+    """What a `moses.ini` says."""
+
+    path: Path
+    features: list[Feature]
+    weights: dict[str, list[float]]
+    values: dict[str, str]  # the first line of every other section
+    sections: dict[str, list[str]]  # all its lines
+
+    @classmethod
+    def read(cls, path: str | Path) -> MosesIni:
+        """Parse the sections of a `moses.ini`."""
+        features: list[Feature] = []
+        weights: dict[str, list[float]] = {}
+        sections: dict[str, list[str]] = {}
+        counts: dict[str, int] = {}
+        section = ""
+        for number, raw in enumerate(read_lines(path), 1):
+            line = raw.split("#", 1)[0].strip()
+            if not line:
+                continue
+            if line.startswith("[") and line.endswith("]"):
+                section = line[1:-1]
+                sections.setdefault(section, [])
+            elif section == "feature":
+                kind, *rest = shlex.split(line)
+                arguments = dict(item.split("=", 1) for item in rest if "=" in item)
+                name = arguments.get("name", f"{kind}{counts.get(kind, 0)}")
+                counts[kind] = counts.get(kind, 0) + 1
+                features.append(Feature(kind, name, arguments, number))
+            elif section == "weight":
+                name, equals, numbers = line.partition("=")
+                try:
+                    weights[name.strip()] = [float(item) for item in numbers.split()]
+                except ValueError:
+                    equals = ""
+                if not equals:
+                    raise InputError(f"{line!r} is not 'Name= number …'", path, number)
+            else:
+                sections.setdefault(section, []).append(line)
+        if not features:
+            raise InputError("no [feature] section", path, remedy="Moses models older than version 2 are not read")
+        values = {section: lines[0] for section, lines in sections.items() if lines}
+        return cls(Path(path), features, weights, values, sections)
+
+    def of_kind(self, *kinds: str) -> list[Feature]:
+        """Return the features of some kinds."""
+        return [feature for feature in self.features if feature.kind in kinds]
+
+    def weight(self, feature: Feature, count: int) -> list[float]:
+        """Return the weights of a feature, which must be `count`."""
+        found = self.weights.get(feature.name)
+        if found is None or len(found) != count:
+            told = "no weights" if found is None else f"{len(found)} weights"
+            raise InputError(f"{told} for {feature.name}, expected {count}", self.path, feature.line)
+        return found
+
+    def file(self, feature: Feature) -> Path:
+        """Return the file that a feature names, relative to the folder of the `moses.ini`."""
+        if "path" not in feature.arguments:
+            raise InputError(f"{feature.name} has no path=", self.path, feature.line)
+        path = self.path.parent / feature.arguments["path"]
+        for candidate in (path, path.with_name(path.name + ".gz")):
+            if candidate.exists():
+                return candidate
+        raise InputError(f"{feature.name}: no file {path}", self.path, feature.line, remedy="check its path=")

@@ -1,0 +1,183 @@
+"""Bring a hierarchical Moses model along: its rule table, glue grammar, language models and weights.
+
+Moses counts some things once for every sentence that the chart decoder here does not count: the rules that begin and
+end it, the marks <s> and </s> as words, and the first piece as glue. That shifts all scores of a sentence alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from camber.decode.chart.decoder import ChartDecoder
+from camber.decode.chart.features import NATIVE
+from camber.decode.chart.settings import ChartSettings
+from camber.errors import InputError
+from camber.features.weights import Weights
+from camber.files import decode_lines, read_bytes
+from camber.formats.moses.ini import LANGUAGE_MODELS, UNKNOWN_SCORE, Feature, MosesIni
+from camber.formats.moses.rule_table import read_glue, read_moses_rules
+from camber.lm.ngrams import NgramModel
+from camber.model.bend import read_bend
+from camber.model.directory import ModelDirectory, write_model
+from camber.pipeline.convert_cdec import KIND
+from camber.progress import log, stage
+from camber.rules.hiero.rule_table import RULE_PENALTY, RuleTable
+from camber.text.pipeline import TextPipeline, TextSettings
+
+_TABLES = ("PhraseDictionaryMemory", "RuleTable")
+_PENALTIES = ("WordPenalty", "PhrasePenalty", "UnknownWordPenalty")
+#: what Moses takes where the ini says nothing
+_TABLE_LIMIT, _POP_LIMIT, _SPAN = "20", "1000", "20"
+#: searches that need the parse trees of the input
+_TREES = ("7", "8", "9")
+#: sections that say nothing about the search, or whose only meaning here is the usual one
+_EXPECTED = {"non-terminals": "X", "input-factors": "0", "inputtype": "3"}
+_UNDERSTOOD = ("feature", "weight", "search-algorithm", "cube-pruning-pop-limit", "max-chart-span", "mapping")
+
+
+def convert_hierarchical(moses: MosesIni, model: str | Path) -> None:
+    """Write the model directory `model` from a hierarchical Moses model."""
+    _check(moses)
+    rules, glue, span = _tables(moses)
+    languages = moses.of_kind(*LANGUAGE_MODELS)
+    penalties = {kind: _penalty(moses, kind) for kind in _PENALTIES}
+    scores = _whole(moses, rules, "num-features", "4")
+    weights = moses.weight(rules, scores)
+    with stage("reading the tables"):
+        # a piece costs its score in the glue grammar, and is a rule too
+        piece = moses.weight(glue, 1)[0] * math.log(read_glue(moses.file(glue))) if glue else 0.0
+        table = read_moses_rules(moses.file(rules), scores, weights, -penalties["WordPenalty"])
+    with stage("reading the language models"):
+        models = [NgramModel.read(moses.file(feature)) for feature in languages]
+    numbers = dict(zip(table.scores_names, weights, strict=True)) | {
+        RULE_PENALTY: penalties["PhrasePenalty"],
+        NATIVE.glue: piece + penalties["PhrasePenalty"],
+        NATIVE.pass_through: UNKNOWN_SCORE * penalties["UnknownWordPenalty"] + penalties["PhrasePenalty"],
+        NATIVE.word_penalty: penalties["WordPenalty"],
+        NATIVE.source_oov: 0.0,
+    }
+    names = NATIVE.names(table.names, len(models))
+    for at, feature in zip(range(len(names) - 2 * len(models), len(names), 2), languages, strict=True):
+        counted = feature.arguments.get("oov-feature", "0") in ("1", "yes", "true")
+        found = moses.weight(feature, 2 if counted else 1)
+        numbers[names[at]], numbers[names[at + 1]] = found[0], found[1] if counted else 0.0
+    settings = ChartSettings(pop_limit=_section(moses, "cube-pruning-pop-limit", _POP_LIMIT), span_limit=span)
+    limit = _whole(moses, rules, "table-limit", _TABLE_LIMIT)
+    if limit:
+        log.info(
+            "%s: of the rules with one source side, the %d best by their own scores are used (language models do not "
+            "take part in this choice)",
+            moses.path,
+            limit,
+        )
+    with write_model(model, KIND) as draft:
+        for folder in ("table", "text", *(f"lm{number}" for number in range(1, len(models) + 1))):
+            (draft.folder / folder).mkdir()
+        table.save(draft.folder / "table")
+        TextPipeline(TextSettings(tokenizer="none")).save(draft.folder / "text")
+        for number, language in enumerate(models, 1):
+            language.save(draft.folder / f"lm{number}", "lm")
+        Weights({name: numbers[name] for name in names}).write(draft.folder / "weights.tsv")
+        draft.settings["chart"] = settings.to_dict()
+        draft.settings["table"] = {"limit": limit}
+        draft.sizes |= {
+            "rules": len(table),
+            "source_words": len(table.source_words),
+            "target_words": len(table.target_words),
+            "language_models": len(models),
+            "lm_order": max((language.order for language in models), default=0),
+        }
+    log.info("%s: %s rules, %d language models", model, f"{len(table):,}", len(models))
+
+
+def open_table_decoder(
+    directory: ModelDirectory, models: Sequence[NgramModel], settings: ChartSettings | None = None
+) -> ChartDecoder:
+    """Return the decoder of a model that :func:`convert_hierarchical` wrote."""
+    settings = settings or ChartSettings.from_dict(directory.settings.get("chart", {}))
+    table = RuleTable.load(directory.path / "table").giving(
+        limit=int(directory.settings.get("table", {}).get("limit", 0)), span=settings.span_limit
+    )
+    bend = read_bend(directory)
+    names = NATIVE.names(table.names, len(models)) if bend is None else bend.names
+    return ChartDecoder(
+        table,
+        models,
+        Weights.read(directory.file("weights.tsv"), names).values,
+        settings,
+        bend=bend,
+    )
+
+
+def _check(moses: MosesIni) -> None:
+    """Refuse what cannot be honoured, warn of what is passed over."""
+    known = (*_TABLES, *LANGUAGE_MODELS, *_PENALTIES)
+    for feature in moses.features:
+        if feature.kind not in known:
+            raise InputError(
+                f"the feature {feature.kind} is not supported in a hierarchical model",
+                moses.path,
+                feature.line,
+                remedy=f"known: {', '.join(known)}",
+            )
+        for key in ("input-factor", "output-factor", "factor"):
+            if feature.arguments.get(key, "0") != "0":
+                raise InputError(
+                    f"{feature.name}: {key}={feature.arguments[key]}; only 0 is read", moses.path, feature.line
+                )
+    if moses.values.get("search-algorithm") in _TREES:
+        raise InputError(f"search algorithm {moses.values['search-algorithm']} needs parse trees", moses.path)
+    for section, lines in moses.sections.items():
+        if section in _UNDERSTOOD or lines == [_EXPECTED.get(section)]:
+            continue
+        log.warning("%s: [%s] %s is passed over", moses.path, section, " ".join(lines))
+
+
+def _tables(moses: MosesIni) -> tuple[Feature, Feature | None, int]:
+    """Return the rule table, the glue grammar, and how many words a rule of the former may cover."""
+    rules: list[tuple[int, Feature]] = []
+    glues: list[tuple[int, Feature]] = []
+    for number, feature in enumerate(moses.of_kind(*_TABLES)):
+        first = next(iter(decode_lines(read_bytes(moses.file(feature)), moses.file(feature))), "")
+        # the glue grammar is about another label than X
+        target = f" {first} ".split(" ||| ")[1:2]
+        is_glue = bool(target) and target[0].split()[-1:] == ["[S]"]
+        (glues if is_glue else rules).append((number, feature))
+    if len(rules) != 1 or len(glues) > 1:
+        raise InputError(
+            f"{len(rules)} rule tables and {len(glues)} glue grammars; expected 1 and at most 1, in text form "
+            f"({' or '.join(_TABLES)})",
+            moses.path,
+        )
+    if not glues:
+        log.warning("%s: no glue grammar; pieces are put behind each other at no cost", moses.path)
+    number, table = rules[0]
+    spans = moses.sections.get("max-chart-span", [])
+    text = spans[number] if number < len(spans) else _SPAN
+    if not text.isdecimal():
+        raise InputError(f"[max-chart-span] {text}; expected a whole number", moses.path)
+    return table, glues[0][1] if glues else None, int(text)
+
+
+def _penalty(moses: MosesIni, kind: str) -> float:
+    """Return the weight of a penalty: 0 if the model has none; 1 for unknown words unless it is told."""
+    found = moses.of_kind(kind)
+    if kind == "UnknownWordPenalty" and not (found and found[0].name in moses.weights):
+        return 1.0
+    return moses.weight(found[0], 1)[0] if found else 0.0
+
+
+def _whole(moses: MosesIni, feature: Feature, key: str, default: str) -> int:
+    text = feature.arguments.get(key, default)
+    if not text.isdecimal():
+        raise InputError(f"{feature.name}: {key}={text}; expected a whole number", moses.path, feature.line)
+    return int(text)
+
+
+def _section(moses: MosesIni, section: str, default: str) -> int:
+    text = moses.values.get(section, default)
+    if not text.isdecimal() or int(text) < 1:
+        raise InputError(f"[{section}] {text}; expected a whole number above 0", moses.path)
+    return int(text)

@@ -1,0 +1,1 @@
+"""Synchronous rules: the indexed corpus, extraction for a sentence, grammars."""

@@ -1,0 +1,173 @@
+"""The rules that one occurrence of a source pattern gives.
+
+A pattern begins and ends with a word and may have gaps. A *box* is a source span with the target span that its links
+cover; it is *closed* if no link leaves it. A rule is a closed box in which every gap is a closed box too. Spans are
+tight: their outermost words are linked. (Chiang 2007, sec. 3; which boxes are tried at an occurrence: Lopez 2008.)
+
+From every occurrence come at most four rules: the pattern alone, with a non-terminal on its left, on its right, on both
+sides. Of all spans that an outer non-terminal could have, the shortest is taken. A pattern that is no closed box by
+itself may still become one through outer non-terminals, if they leave its target span as it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from camber.kernel import kernel
+from camber.rules.hiero.index import HEAD
+
+#: How a pattern is extended by outer non-terminals.
+ALONE, LEFT, RIGHT, BOTH = 0, 1, 2, 3
+
+#: Where the target span of a gap is kept: before the pattern, the gaps inside, behind the pattern.
+BEFORE, INSIDE, BEHIND = 0, 1, 7
+
+
+@kernel
+def cover(blocks, low, high):
+    """Return the span that the links of the words low:high cover on the other side; -1, -1 if they have none."""
+    covered_low, covered_high = np.int64(-1), np.int64(-1)
+    for at in range(low, high):
+        span = np.int64(blocks[at])
+        if span >= 0:
+            if covered_low < 0 or (span & 0xFFFF) < covered_low:
+                covered_low = span & 0xFFFF
+            if (span >> 16) > covered_high:
+                covered_high = span >> 16
+    return covered_low, covered_high
+
+
+@kernel
+def close(blocks, source, target, low, high, grow_left, grow_right, keep_target, max_span):
+    """Return the smallest closed box around the source words low:high: found?, its source and its target span.
+
+    `source` and `target` are where the words of both sides begin in `blocks` (see `Columns`); other positions count
+    from there. With `keep_target` the box must have the target span of low:high.
+    """
+    box_low, box_high, seen_low, seen_high = low, high, -1, -1
+    while True:
+        target_low, target_high = cover(blocks, source + box_low, source + box_high)
+        if target_low == seen_low and target_high == seen_high:
+            return target_low >= 0, box_low, box_high, target_low, target_high
+        if target_high - target_low > max_span or (keep_target and seen_low >= 0):
+            return False, box_low, box_high, target_low, target_high
+        seen_low, seen_high = target_low, target_high
+        back_low, back_high = cover(blocks, target + target_low, target + target_high)
+        back_low, back_high = min(back_low, box_low), max(back_high, box_high)
+        if back_low == box_low and back_high == box_high:
+            return True, box_low, box_high, target_low, target_high
+        if (
+            back_high - back_low > max_span
+            or (back_low < low and not grow_left)
+            or (back_high > high and not grow_right)
+        ):
+            return False, box_low, box_high, target_low, target_high
+        box_low, box_high = back_low, back_high
+
+
+@kernel
+def closed_gap(blocks, source, target, low, high, max_span, gaps, slot):
+    """Say whether low:high is a closed box by itself, and keep its target span at ``gaps[slot]``."""
+    target_low, target_high = cover(blocks, source + low, source + high)
+    back_low, back_high = cover(blocks, target + target_low, target + target_high)
+    gaps[slot, 0] = target_low
+    gaps[slot, 1] = target_high
+    return target_low >= 0 and target_high - target_low <= max_span and back_low >= low and back_high <= high
+
+
+@kernel
+def find_boxes(blocks, block, chunks, count, symbols, wanted, limits, gaps, boxes):
+    """Find the rules at one occurrence; return how many.
+
+    `chunks` int64[count, 2]: position in the sentence and length of every contiguous part of the pattern. `wanted` has
+    the bit ``1 << extension`` for every extension of interest. `limits`: max_span, max_symbols, max_nonterminals,
+    min_gap. Fills ``boxes[n] = (extension, target low, target high, target span of the gap before, of the gap behind)``
+    and the target spans of the gaps inside in `gaps`.
+    """
+    max_span, max_symbols, max_nonterminals, min_gap = limits[0], limits[1], limits[2], limits[3]
+    source, length = block + HEAD, np.int64(blocks[block + 1])
+    target = source + length
+    linked = False
+    for k in range(count):
+        begin, end = source + chunks[k, 0], source + chunks[k, 0] + chunks[k, 1]
+        if k + 1 < count and (blocks[end] < 0 or blocks[source + chunks[k + 1, 0] - 1] < 0):
+            return 0
+        for at in range(begin, end):
+            if blocks[at] >= 0:
+                linked = True
+    if not linked:
+        return 0
+    low = chunks[0, 0]
+    high = chunks[count - 1, 0] + chunks[count - 1, 1]
+    size, extension = 0, 0
+    box_low, box_high = low, high  # of the pattern without voluntary non-terminals
+    longer_low, longer_high = low, high
+    for step in range(4):  # the pattern as it is, longer on the left, on the right, on both sides
+        if step > 0 and (extension & step != 0 or wanted >> (extension | step) & 1 == 0):
+            continue
+        more = (step & LEFT) + (step >> 1)
+        begin, end = longer_low if step & LEFT else box_low, longer_high if step & RIGHT else box_high
+        if step > 0:
+            outer = (extension & LEFT) + (extension >> 1) + more
+            if (
+                count - 1 + outer > max_nonterminals
+                or symbols + outer > max_symbols
+                or (step & LEFT and longer_low < 0)
+                or (step & RIGHT and longer_high > length)
+                or end - begin > max_span
+                or blocks[source + begin] < 0
+                or blocks[source + end - 1] < 0
+            ):
+                continue
+        # a pattern that is no box by itself may become one, if its target span stays
+        grow_left, grow_right = step == 0 or step & LEFT != 0, step == 0 or step & RIGHT != 0
+        found, new_low, new_high, target_low, target_high = close(
+            blocks, source, target, begin, end, grow_left, grow_right, step == 0, max_span
+        )
+        if step == 0:
+            if not found:
+                return 0
+            box_low, box_high = new_low, new_high
+            extension = (LEFT if box_low < low else 0) + (RIGHT if box_high > high else 0)
+            outer = (extension & LEFT) + (extension >> 1)
+            if count - 1 + outer > max_nonterminals or symbols + outer > max_symbols:
+                return 0
+            for k in range(count - 1):
+                begin, end = chunks[k, 0] + chunks[k, 1], chunks[k + 1, 0]
+                if not closed_gap(blocks, source, target, begin, end, max_span, gaps, np.int64(INSIDE + k)):
+                    return 0
+        good = found
+        if good and new_low < low:
+            good = (
+                low - new_low >= min_gap
+                and blocks[source + low - 1] >= 0
+                and blocks[source + new_low] >= 0
+                and closed_gap(blocks, source, target, new_low, low, max_span, gaps, np.int64(BEFORE))
+            )
+        if good and new_high > high:
+            good = (
+                new_high - high >= min_gap
+                and blocks[source + high] >= 0
+                and blocks[source + new_high - 1] >= 0
+                and closed_gap(blocks, source, target, high, new_high, max_span, gaps, np.int64(BEHIND))
+            )
+        if step == 0:
+            if not good:
+                return 0
+            # an outer non-terminal covers at least min_gap words and begins or ends with a linked one
+            longer_low, longer_high = low - min_gap, high + min_gap
+            while longer_low >= 0 and blocks[source + longer_low] < 0:
+                longer_low -= 1
+            while longer_high <= length and blocks[source + longer_high - 1] < 0:
+                longer_high += 1
+            good = blocks[source + box_low] >= 0 and blocks[source + box_high - 1] >= 0
+            good = good and wanted >> extension & 1 == 1
+        if good:
+            boxes[size, 0] = extension | step
+            boxes[size, 1] = target_low
+            boxes[size, 2] = target_high
+            for k in range(2):
+                boxes[size, 3 + k] = gaps[BEFORE, k]
+                boxes[size, 5 + k] = gaps[BEHIND, k]
+            size += 1
+    return size

@@ -1,0 +1,384 @@
+"""Rules at sampled occurrences of one source pattern: extracted, counted with their equals, scored.
+
+Some occurrences are taken evenly, those of phrases without gaps from the suffix array, others in the order of the text.
+Rules are equal if they are equal symbol by symbol; of their word alignments the most frequent is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.kernel import kernel
+from camber.kernel.table import mix
+from camber.rules.hiero.boxes import BOTH, INSIDE, LEFT, RIGHT, find_boxes
+from camber.rules.hiero.index import HEAD
+
+Array = npt.NDArray[Any]
+
+#: Columns of the raw features.
+RAW_NAMES = (
+    "p_coherent",
+    "lex_t_given_s",
+    "lex_s_given_t",
+    "lex_t_given_s_averaged",
+    "lex_s_given_t_averaged",
+    "count_s",
+    "count_st",
+    "singleton_s",
+    "singleton_st",
+    "arity",
+    "words",
+)
+
+#: Longest source and target sides that the arrays are laid out for, in symbols; links of a symbol are bits of an int64.
+MOST_SYMBOLS, MOST_TARGET = 8, 60
+
+LEXICON = np.dtype([("key", np.int64), ("t_given_s", np.float64), ("s_given_t", np.float64)])
+
+#: What ran out of room: see `Scratch` and `Rules`.
+DONE, ARENA, PAIRS, MATCHES, RULES, VARIANTS = 0, 1, 2, 3, 4, 5
+
+
+class Lexicon(NamedTuple):
+    """Lexical probabilities, as a hash table over ``source id * target words + target id``."""
+
+    table: Array  # LEXICON[power of two], key -1: free
+    source_null: Array  # float64[source words] p(s|NULL)
+    target_null: Array  # float64[target words] p(t|NULL)
+
+
+class Scratch(NamedTuple):
+    """Memory of one call."""
+
+    local: Array  # int32[source words]: the number of a word within the sentence; all -1 between calls
+    child: Array  # int64[2, words]: the child of a word, right behind or behind a gap
+    children: Array  # int64[2 * words, 5]: occurrences, places, row of the stack, behind a gap?, word
+    own: Array  # int64[MOST_SYMBOLS]: the symbols of the pattern at hand
+    stack: Array  # PATTERN[]
+    arena: Array  # int64[]: occurrences
+    pairs: Array  # int64[, 2]: child and occurrence
+    matches: Array  # int64[, 2]: last and first position of a pattern in the sentence
+    triples: Array  # int64[, 3]: child, last and first position
+    slots: Array  # int64[power of two]: rules of the pattern at hand, by hash; -1: free
+    rows: Array  # int64[, 4]: of every rule of the pattern at hand the hash, the slot, the count, the first variant
+    variants: Array  # int64[, 2 + MOST_SYMBOLS]: count, next, and the links of every source symbol as bits
+    batch: Array  # int64[, 2]: occurrences and their blocks
+    chunks: Array  # int64[4, 2]: the contiguous parts of an occurrence: position, length
+    gaps: Array  # int64[8, 2]: target spans of gaps
+    boxes: Array  # int64[4, 7]: what `find_boxes` found
+    target_side: Array  # int64[MOST_TARGET]: the target side of a rule
+    place: Array  # int64[MOST_TARGET]: where a target word stands in it
+    bits: Array  # int64[MOST_SYMBOLS]: links of every source symbol
+    weights: Array  # float64[MOST_SYMBOLS, 3]: lexical weights of every source symbol
+    extracted: Array  # int64[4]: rules extracted from the pattern at hand, by extension
+
+
+class Rules(NamedTuple):
+    """The rules found."""
+
+    source: Array  # int64[]
+    source_offsets: Array  # int64[]
+    target: Array  # int64[]
+    target_offsets: Array  # int64[]
+    raw: Array  # float64[, len(RAW_NAMES)]
+    links: Array  # uint8[, 2]
+    link_offsets: Array  # int64[]
+
+
+@kernel
+def collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, size, parts, places):
+    """Extract rules at sampled occurrences of the pattern ``scratch.own``, and score them."""
+    first, last, low = lists
+    max_span, samples = limits[0], limits[4]
+    wanted = np.int64(1)
+    for m in range(places[0], places[1]):
+        end, begin = scratch.matches[m, 0], scratch.matches[m, 1]
+        room = max_span - (end + 1 - begin)
+        left, right = begin > 0 and room > 0, end + 1 < len(words) and room > 0
+        if left:
+            wanted |= 1 << LEFT
+        if right:
+            wanted |= 1 << RIGHT
+        if left and right and room > 1:
+            wanted |= 1 << BOTH
+    total = last - first
+    taken = min(total, samples)
+    chunks, gaps, boxes, rows, extracted = scratch.chunks, scratch.gaps, scratch.boxes, scratch.rows, scratch.extracted
+    target_side, place, bits = scratch.target_side, scratch.place, scratch.bits
+    oldest = sizes[0]
+    part = 0
+    chunks[0, 1] = 0
+    for k in range(size):
+        if scratch.own[k] < 0:
+            part += 1
+            chunks[part, 1] = 0
+        else:
+            chunks[part, 1] += 1
+    sizes[2] = 0  # variants
+    for k in range(4):
+        extracted[k] = 0
+    status = DONE
+    batch = scratch.batch
+    for n in range(taken):
+        if n % len(batch) == 0:
+            # Occurrences are all over the memory. Reading a bit of many blocks in a short loop lets the processor wait
+            # for all of them at once, and not for one after the other below.
+            touched = 0
+            for k in range(n, min(taken, n + len(batch))):
+                at = k if total <= samples else (2 * k * total + samples - 1) // (2 * samples)
+                occurrence = np.int64(corpus.suffixes[low + at]) if parts == 1 else scratch.arena[first + at]
+                batch[k - n, 0] = occurrence
+                batch[k - n, 1] = corpus.block_of[occurrence & 0xFFFFFFFF]
+            for k in range(min(taken - n, len(batch))):
+                block = batch[k, 1]
+                touched += corpus.blocks[block] ^ corpus.blocks[min(block + 32, len(corpus.blocks) - 1)]
+            sizes[3] = touched  # a result that is used nowhere would not be computed
+        occurrence, block = batch[n % len(batch), 0], batch[n % len(batch), 1]
+        sentence = np.int64(corpus.blocks[block])
+        begin = occurrence & 0xFFFFFFFF
+        chunks[0, 0] = begin - sentence
+        if parts > 1:
+            chunks[1, 0] = chunks[0, 0] + ((occurrence >> 32) & 0xFF)
+        if parts > 2:
+            chunks[2, 0] = chunks[0, 0] + (occurrence >> 40)
+        found = find_boxes(corpus.blocks, block, chunks, parts, size, wanted, limits, gaps, boxes)
+        target = block + HEAD + corpus.blocks[block + 1] + corpus.blocks[block + 2]  # the target words
+        for b in range(found):
+            target_size, h = _target_side(corpus.blocks, target, parts, gaps, boxes, b, target_side, place)
+            extension, low_target, left = boxes[b, 0], boxes[b, 1], boxes[b, 0] & LEFT
+            extracted[extension] += 1
+            row = _row(scratch.slots, rows, rules.target, rules.target_offsets, rules.raw, sizes, oldest,
+                       extension, target_side, target_size, h)  # fmt: skip
+            if row < 0:
+                status = RULES
+                break
+            rows[row, 2] += 1
+            for k in range(MOST_SYMBOLS):
+                bits[k] = 0
+            symbol = left
+            for k in range(parts):
+                for word in range(chunks[k, 0], chunks[k, 0] + chunks[k, 1]):
+                    span = np.int64(corpus.blocks[block + HEAD + word])
+                    if span >= 0 and (span >> 16) - (span & 0xFFFF) == 1:
+                        bits[symbol] = 1 << place[(span & 0xFFFF) - low_target]
+                    elif span >= 0:
+                        at = sentence + word
+                        for link in range(corpus.link_starts[at], corpus.link_starts[at + 1]):
+                            bits[symbol] |= 1 << place[corpus.link_targets[link] - low_target]
+                    symbol += 1
+                symbol += 1
+            if not _count_links(scratch.variants, rows, row, bits, symbol - 1, sizes):
+                status = VARIANTS
+                break
+        if status != DONE:
+            sizes[1] = 0
+            break
+    for rule in range(oldest, sizes[0]):
+        scratch.slots[scratch.rows[rule - oldest, 1]] = -1
+    if status == DONE:
+        for rule in range(oldest, sizes[0]):
+            if not _finish(lexicon, ids, scratch, rules, rule, rule - oldest, size, taken):
+                sizes[1] = 0
+                status = RULES
+                break
+    return status
+
+
+@kernel
+def _target_side(words, target, parts, gaps, boxes, b, target_side, place):
+    """Write the target side of a box, and where its words stand; return its length and a hash."""
+    extension, low, high = boxes[b, 0], boxes[b, 1], boxes[b, 2]
+    left, right = extension & LEFT, (extension & RIGHT) >> 1
+    size, at = 0, low
+    h = extension + 1
+    while at < high:
+        symbol, end = np.int64(words[target + at]), at + 1
+        # non-terminals have the numbers of their gaps in the order of the source side
+        if left == 1 and at == boxes[b, 3]:
+            symbol, end = np.int64(-1), boxes[b, 4]
+        elif right == 1 and at == boxes[b, 5]:
+            symbol, end = -(left + parts), boxes[b, 6]
+        else:
+            for k in range(parts - 1):
+                if at == gaps[INSIDE + k, 0]:
+                    symbol, end = -(left + k + 1), gaps[INSIDE + k, 1]
+        place[at - low] = size
+        target_side[size] = symbol
+        h = h * 0x2545F4914F6CDD1D + symbol + 3
+        size += 1
+        at = end
+    return size, mix(h)
+
+
+@kernel
+def _row(slots, rows, target, target_offsets, raw, sizes, oldest, extension, target_side, size, h):
+    """Return the row of the rule with this target side, a new one if there is none yet; -1: no room."""
+    mask = len(slots) - 1
+    slot = h & mask
+    while slots[slot] >= 0:
+        row = slots[slot]
+        if rows[row, 0] == h:
+            start = target_offsets[oldest + row]
+            same = target_offsets[oldest + row + 1] - start == size and raw[oldest + row, 0] == extension
+            k = 0
+            while same and k < size:
+                same = target[start + k] == target_side[k]
+                k += 1
+            if same:
+                return row
+        slot = (slot + 1) & mask
+    rule = sizes[0]
+    row = rule - oldest
+    start = target_offsets[rule]
+    if rule + 2 > len(target_offsets) or start + size > len(target) or 2 * row + 2 > len(slots):
+        return -1
+    for k in range(size):
+        target[start + k] = target_side[k]
+    target_offsets[rule + 1] = start + size
+    raw[rule, 0] = extension  # until the features are known
+    slots[slot] = row
+    rows[row, 0] = h
+    rows[row, 1] = slot
+    rows[row, 2] = 0
+    rows[row, 3] = -1
+    sizes[0] += 1
+    return row
+
+
+@kernel
+def _count_links(variants, rows, row, bits, symbols, sizes):
+    """Count the links of a rule, to know the most frequent ones in the end; False: no room."""
+    before, variant = -1, rows[row, 3]
+    while variant >= 0:
+        same, k = True, 0
+        while same and k < symbols:
+            same = variants[variant, 2 + k] == bits[k]
+            k += 1
+        if same:
+            variants[variant, 0] += 1
+            return True
+        before, variant = variant, variants[variant, 1]
+    variant = sizes[2]
+    if variant == len(variants):
+        return False
+    sizes[2] += 1
+    if before < 0:
+        rows[row, 3] = variant
+    else:
+        variants[before, 1] = variant
+    variants[variant, 0] = 1
+    variants[variant, 1] = -1
+    for k in range(MOST_SYMBOLS):
+        variants[variant, 2 + k] = bits[k]
+    return True
+
+
+@kernel
+def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
+    """Write the source side, the most frequent links and the raw features of a rule; False: no room."""
+    rows, variants = scratch.rows, scratch.variants
+    extension = np.int64(rules.raw[rule, 0])
+    left, right = extension & LEFT, (extension & RIGHT) >> 1
+    start = rules.source_offsets[rule]
+    if start + size + 2 > len(rules.source):
+        return False
+    end, arity = start, 0
+    if left == 1:
+        arity += 1
+        rules.source[end] = -arity
+        end += 1
+    for k in range(size):
+        if scratch.own[k] < 0:
+            arity += 1
+            rules.source[end] = -arity
+        else:
+            rules.source[end] = ids[scratch.own[k]]
+        end += 1
+    if right == 1:
+        arity += 1
+        rules.source[end] = -arity
+        end += 1
+    rules.source_offsets[rule + 1] = end
+
+    best, variant = rows[row, 3], rows[row, 3]
+    while variant >= 0:
+        if variants[variant, 0] > variants[best, 0]:
+            best = variant
+        variant = variants[variant, 1]
+    target_start, target_end = rules.target_offsets[rule], rules.target_offsets[rule + 1]
+    link = rules.link_offsets[rule]
+    if link + (end - start) * (target_end - target_start) > len(rules.links):
+        return False
+    for s in range(end - start):
+        bits = variants[best, 2 + s]
+        for t in range(target_end - target_start):
+            if bits >> t & 1:
+                rules.links[link, 0] = s
+                rules.links[link, 1] = t
+                link += 1
+    rules.link_offsets[rule + 1] = link
+
+    # lexical weights: the best source word for every target word and the other way round, NULL included; and the
+    # mean over linked words (Koehn et al. 2003)
+    best_t, best_s, mean_t, mean_s = 1.0, 1.0, 1.0, 1.0
+    weights, words = scratch.weights, 0  # per source symbol: the best, the sum and the number of its counterparts
+    for s in range(end - start):
+        source = rules.source[start + s]
+        weights[s, 0] = lexicon.source_null[source] if source >= 0 else 1.0
+        weights[s, 1] = 0.0
+        weights[s, 2] = 0.0
+    for t in range(target_end - target_start):
+        target = rules.target[target_start + t]
+        if target < 0:
+            continue
+        words += 1
+        most, total, linked = lexicon.target_null[target], 0.0, 0
+        for s in range(end - start):
+            source = rules.source[start + s]
+            if source < 0:
+                continue
+            t_given_s, s_given_t = _lexical(lexicon, source, target)
+            most = max(most, t_given_s)
+            weights[s, 0] = max(weights[s, 0], s_given_t)
+            if variants[best, 2 + s] >> t & 1:
+                total += t_given_s
+                linked += 1
+                weights[s, 1] += s_given_t
+                weights[s, 2] += 1.0
+        best_t *= most
+        mean_t *= total / linked if linked > 0 else lexicon.target_null[target]
+    for s in range(end - start):
+        if rules.source[start + s] >= 0:
+            best_s *= weights[s, 0]
+            mean_s *= (
+                weights[s, 1] / weights[s, 2] if weights[s, 2] > 0 else lexicon.source_null[rules.source[start + s]]
+            )
+    raw = rules.raw[rule]
+    raw[0] = rows[row, 2] / taken
+    raw[1] = best_t
+    raw[2] = best_s
+    raw[3] = mean_t
+    raw[4] = mean_s
+    raw[5] = taken
+    raw[6] = rows[row, 2]
+    raw[7] = 1.0 if scratch.extracted[extension] == 1 else 0.0
+    raw[8] = 1.0 if rows[row, 2] == 1 else 0.0
+    raw[9] = arity
+    raw[10] = words
+    return True
+
+
+@kernel
+def _lexical(lexicon, source, target):
+    """Return p(t|s) and p(s|t), 0 for words that were never linked."""
+    table, mask = lexicon.table, len(lexicon.table) - 1
+    key = source * len(lexicon.target_null) + target
+    slot = mix(key) & mask
+    while table[slot]["key"] >= 0:
+        if table[slot]["key"] == key:
+            return table[slot]["t_given_s"], table[slot]["s_given_t"]
+        slot = (slot + 1) & mask
+    return 0.0, 0.0

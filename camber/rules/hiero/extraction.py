@@ -1,0 +1,308 @@
+"""Hierarchical rules for a sentence, extracted from an indexed corpus when the sentence arrives.
+
+    index = CorpusIndex.build(bitext, alignment)
+    extractor = HieroExtractor(index, lexical_table(bitext, alignment))
+    extractor.grammar("ein mann mit hut".split())
+
+The rules are those of Chiang (2007), found as by Lopez (2008): every phrase of the sentence, with and without gaps, is
+looked up in the corpus, and rules are read off a sample of its occurrences.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.align.lexical import NULL, LexicalTable, lexical_table
+from camber.errors import CamberError, SettingsError
+from camber.kernel import kernel
+from camber.kernel.table import capacity_for, mix
+from camber.rules.hiero.counting import (
+    ARENA,
+    DONE,
+    LEXICON,
+    MATCHES,
+    MOST_SYMBOLS,
+    MOST_TARGET,
+    PAIRS,
+    RAW_NAMES,
+    RULES,
+    VARIANTS,
+    Lexicon,
+    Rules,
+    Scratch,
+)
+from camber.rules.hiero.features import LEXICAL, RawGrammar, check_names, chosen_names, linear_value
+from camber.rules.hiero.grammar import Grammar
+from camber.rules.hiero.index import CorpusIndex
+from camber.rules.hiero.matching import PATTERN, match_sentence
+from camber.settings import Settings, setting
+
+
+@dataclass(frozen=True)
+class HieroSettings(Settings):
+    """Which hierarchical rules are extracted."""
+
+    max_span: int = setting(15, "longest span of a rule, in words, on either side", low=1, high=MOST_TARGET)
+    max_symbols: int = setting(5, "most words and non-terminals of a source side", low=1, high=MOST_SYMBOLS)
+    max_nonterminals: int = setting(2, "most non-terminals of a rule", low=0, high=2)
+    min_gap: int = setting(1, "fewest source words that a non-terminal covers", low=1)
+    samples: int = setting(300, "occurrences of a source phrase that are looked at", low=1)
+    lexical: str = setting(
+        "max",
+        "lexical weights of a word: its best counterpart, the mean of those linked, or both kinds",
+        choices=LEXICAL,
+    )
+    logarithms: bool = setting(True, "probabilities and counts as logarithms; otherwise raw")
+    rule_features: str = setting("", "features of the rules, separated by commas (empty: all)")
+
+    def __post_init__(self) -> None:
+        """Check the names of the features, too."""
+        super().__post_init__()
+        if len(set(self.features)) < len(self.features):
+            raise SettingsError(f"a rule feature is named twice in {self.rule_features!r}")
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features of the rules, by their names."""
+        chosen = [name.strip() for name in self.rule_features.split(",") if name.strip()]
+        return check_names(chosen) if chosen else chosen_names(self.lexical)
+
+
+class HieroExtractor:
+    """A source of grammars: the rules of a sentence from an indexed corpus. Threads may share it."""
+
+    def __init__(
+        self,
+        index: CorpusIndex,
+        lexicon: LexicalTable | None = None,
+        settings: HieroSettings | None = None,
+        features: Sequence[str] | None = None,
+    ) -> None:
+        """Prepare extraction; `lexicon` is by default the table of the indexed corpus itself.
+
+        `features` are by default those that the settings choose.
+        """
+        self.index, self.settings = index, settings or HieroSettings()
+        self._names = check_names(self.settings.features if features is None else features)
+        lexicon = lexical_table(index.bitext, index.alignment) if lexicon is None else lexicon
+        if lexicon.source_words > len(index.source.vocabulary) or lexicon.target_words > len(index.target.vocabulary):
+            raise CamberError(
+                f"the lexical table knows {lexicon.source_words:,} and {lexicon.target_words:,} words, the index "
+                f"{len(index.source.vocabulary):,} and {len(index.target.vocabulary):,}; they belong to other corpora"
+            )
+        self._columns = index.columns
+        self._lexicon = _hashed(lexicon, len(index.source.vocabulary), len(index.target.vocabulary))
+        limits = self.settings
+        self._limits = np.array(
+            [limits.max_span, limits.max_symbols, limits.max_nonterminals, limits.min_gap, limits.samples], np.int64
+        )
+        self._memory = threading.local()
+        self._kept: _Kept | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features of the rules that :meth:`grammar` gives."""
+        return self._names
+
+    def remembering(self, room: int = 2 << 30) -> HieroExtractor:
+        """Return the same extractor, which keeps the rules of sentences in at most `room` bytes.
+
+        Tuning translates the same sentences again and again; their rules need not be extracted every time.
+        """
+        if self._kept is not None:
+            return self
+        found = copy(self)
+        found._kept = _Kept(room)
+        return found
+
+    def with_logarithms(self, logarithms: bool) -> HieroExtractor:
+        """Return the same extractor that gives logarithms, or raw probabilities and counts."""
+        found = copy(self)
+        found.settings = replace(self.settings, logarithms=logarithms)
+        return found
+
+    def linear_value(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Turn raw values of a feature into what a linear model takes."""
+        return linear_value(name, values)
+
+    def grammar(self, sentence: Sequence[str]) -> Grammar:
+        """Return the rules that apply to a tokenised sentence, with features for a linear model.
+
+        Where the settings say so, probabilities and counts are not made logarithms.
+        """
+        return self.raw(sentence).grammar(self._names, self.settings.logarithms)
+
+    def raw(self, sentence: Sequence[str]) -> RawGrammar:
+        """Return the rules that apply to a tokenised sentence, with raw features.
+
+        Words that the corpus does not have are in no rule, but a non-terminal may cover them.
+        """
+        if self._kept is None:
+            return self._extract(sentence)
+        key = tuple(sentence)
+        found = self._kept.grammars.get(key)
+        if found is None:
+            found = self._extract(sentence)
+            self._kept.keep(key, found)
+        return found
+
+    def _extract(self, sentence: Sequence[str]) -> RawGrammar:
+        words, ids = _number(self.index.source.vocabulary.encode(sentence))
+        memory: _Memory | None = getattr(self._memory, "value", None)
+        if memory is None:
+            memory = self._memory.value = _Memory(len(self.index.source.vocabulary))
+        memory.fit(len(words), len(ids))
+        sizes = np.zeros(4, np.int64)
+        while True:
+            status = match_sentence(
+                self._columns, self._lexicon, words, ids, self._limits, memory.scratch, memory.rules, sizes
+            )
+            if status == DONE:
+                return self._copy(memory.rules, int(sizes[0]))
+            memory.grow(int(status), int(sizes[1]))
+
+    def _copy(self, rules: Rules, count: int) -> RawGrammar:
+        """Take the rules out of the memory that the next sentence will use."""
+        source_offsets = rules.source_offsets[: count + 1].copy()
+        target_offsets = rules.target_offsets[: count + 1].copy()
+        link_offsets = rules.link_offsets[: count + 1].copy()
+        return RawGrammar(
+            rules.source[: source_offsets[-1]].copy(),
+            source_offsets,
+            rules.target[: target_offsets[-1]].copy(),
+            target_offsets,
+            rules.raw[:count].copy(),
+            rules.links[: link_offsets[-1]].copy(),
+            link_offsets,
+            self.index.source.vocabulary,
+            self.index.target.vocabulary,
+        )
+
+
+class _Kept:
+    """Grammars that are kept until their room is used up; threads may overdraw it by a grammar each."""
+
+    def __init__(self, room: int) -> None:
+        self.grammars: dict[tuple[str, ...], RawGrammar] = {}
+        self._room = room
+
+    def keep(self, key: tuple[str, ...], grammar: RawGrammar) -> None:
+        """Keep a grammar if there is room for it."""
+        if grammar.nbytes <= self._room:
+            self._room -= grammar.nbytes
+            self.grammars[key] = grammar
+
+
+class _Memory:
+    """Arrays of one thread, which grow when a sentence needs more."""
+
+    def __init__(self, source_words: int) -> None:
+        i8 = np.int64
+        self.scratch = Scratch(
+            local=np.full(source_words, -1, np.int32),
+            child=np.full((2, 0), -1, i8),
+            children=np.empty((0, 5), i8),
+            own=np.zeros(MOST_SYMBOLS, i8),
+            stack=np.empty(0, PATTERN),
+            arena=np.empty(1 << 16, i8),
+            pairs=np.empty((1 << 16, 2), i8),
+            matches=np.empty((1 << 10, 2), i8),
+            triples=np.empty((1 << 10, 3), i8),
+            slots=np.full(1 << 11, -1, i8),
+            rows=np.empty((1 << 10, 4), i8),
+            variants=np.empty((1 << 10, 2 + MOST_SYMBOLS), i8),
+            batch=np.zeros((256, 2), i8),
+            chunks=np.zeros((4, 2), i8),
+            gaps=np.zeros((8, 2), i8),
+            boxes=np.zeros((4, 7), i8),
+            target_side=np.zeros(MOST_TARGET, i8),
+            place=np.zeros(MOST_TARGET, i8),
+            bits=np.zeros(MOST_SYMBOLS, i8),
+            weights=np.zeros((MOST_SYMBOLS, 3)),
+            extracted=np.zeros(4, i8),
+        )
+        self._make_rules(1 << 12)
+
+    def _make_rules(self, count: int) -> None:
+        i8 = np.int64
+        self.rules = Rules(
+            source=np.empty(count * MOST_SYMBOLS, i8),
+            source_offsets=np.empty(count + 1, i8),
+            target=np.empty(count * 8, i8),
+            target_offsets=np.empty(count + 1, i8),
+            raw=np.empty((count, len(RAW_NAMES))),
+            links=np.empty((count * MOST_SYMBOLS, 2), np.uint8),
+            link_offsets=np.empty(count + 1, i8),
+        )
+
+    def fit(self, length: int, distinct: int) -> None:
+        """Make room for a sentence of `length` words, `distinct` of which differ and are known."""
+        scratch = self.scratch
+        if distinct > scratch.child.shape[1]:
+            room = 2 * distinct
+            scratch = scratch._replace(
+                child=np.full((2, room), -1, np.int64),
+                children=np.empty((2 * room, 5), np.int64),
+                stack=np.empty(2 * room * MOST_SYMBOLS + 1, PATTERN),
+            )
+        if length > len(scratch.matches):
+            scratch = scratch._replace(matches=np.empty((2 * length, 2), np.int64))
+        self.scratch = scratch
+
+    def grow(self, status: int, needed: int) -> None:
+        """Double what ran out of room."""
+        scratch = self.scratch
+        if status == ARENA:
+            scratch = scratch._replace(arena=np.empty(2 * max(len(scratch.arena), needed), np.int64))
+        elif status == PAIRS:
+            scratch = scratch._replace(pairs=np.empty((2 * max(len(scratch.pairs), needed), 2), np.int64))
+        elif status == MATCHES:
+            room = 2 * max(len(scratch.matches), len(scratch.triples))
+            scratch = scratch._replace(matches=np.empty((room, 2), np.int64), triples=np.empty((room, 3), np.int64))
+        elif status == RULES:
+            self._make_rules(2 * len(self.rules.raw))
+            room = 2 * len(scratch.slots)
+            scratch = scratch._replace(slots=np.full(room, -1, np.int64), rows=np.empty((room // 2, 4), np.int64))
+        elif status == VARIANTS:
+            scratch = scratch._replace(variants=np.empty((2 * len(scratch.variants), 2 + MOST_SYMBOLS), np.int64))
+        self.scratch = scratch
+
+
+def _number(encoded: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Number the known words of a sentence by first use: the sentence in these numbers (-1: unknown), and their ids."""
+    numbers: dict[int, int] = {}
+    words = [numbers.setdefault(word, len(numbers)) if word >= 0 else -1 for word in encoded.tolist()]
+    return np.array(words, np.int64), np.array(list(numbers), np.int64)
+
+
+def _hashed(table: LexicalTable, source_words: int, target_words: int) -> Lexicon:
+    """Put a lexical table into a form that kernels probe quickly."""
+    both = (table.source != NULL) & (table.target != NULL)
+    records = np.zeros(capacity_for(int(both.sum())), LEXICON)
+    records["key"] = -1
+    keys = table.source[both].astype(np.int64) * target_words + table.target[both]
+    _fill(records, keys, table.target_given_source[both], table.source_given_target[both])
+    source_null, target_null = np.zeros(source_words), np.zeros(target_words)
+    rows = table.target == NULL
+    source_null[table.source[rows]] = table.source_given_target[rows]
+    rows = table.source == NULL
+    target_null[table.target[rows]] = table.target_given_source[rows]
+    return Lexicon(records, source_null, target_null)
+
+
+@kernel
+def _fill(records, keys, t_given_s, s_given_t):
+    mask = len(records) - 1
+    for k in range(len(keys)):
+        slot = mix(keys[k]) & mask
+        while records[slot]["key"] >= 0:
+            slot = (slot + 1) & mask
+        records[slot]["key"] = keys[k]
+        records[slot]["t_given_s"] = t_given_s[k]
+        records[slot]["s_given_t"] = s_given_t[k]

@@ -1,0 +1,152 @@
+"""The features of hierarchical rules: raw values, and what a linear model takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.corpus.vocabulary import Vocabulary
+from camber.errors import CamberError
+from camber.rules.hiero.counting import RAW_NAMES
+from camber.rules.hiero.grammar import Grammar
+
+#: What extraction gives to a linear model unless it is asked for others.
+DEFAULT_NAMES = (
+    "p_coherent",
+    "lex_t_given_s",
+    "lex_s_given_t",
+    "count_s",
+    "count_st",
+    "singleton_s",
+    "singleton_st",
+    "arity",
+)
+
+#: The kinds of lexical weights to choose from: every word with its best counterpart, or with the mean of its links.
+LEXICAL = ("max", "averaged", "both")
+
+#: cdec's names for the same values.
+CDEC_NAMES = {
+    "EgivenFCoherent": "p_coherent",
+    "MaxLexEgivenF": "lex_t_given_s",
+    "MaxLexFgivenE": "lex_s_given_t",
+    "SampleCountF": "count_s",
+    "CountEF": "count_st",
+    "IsSingletonF": "singleton_s",
+    "IsSingletonFE": "singleton_st",
+}
+
+#: The cost of an impossible event.
+MOST_COST = 99.0
+
+_PROBABILITIES = frozenset(name for name in RAW_NAMES if name.startswith(("p_", "lex_")))
+_COUNTS = frozenset(name for name in RAW_NAMES if name.startswith("count_"))
+
+
+@dataclass(frozen=True)
+class RawGrammar:
+    """The rules of one sentence with raw probabilities and counts: no logarithms.
+
+    p_coherent: c(s, t) / sampled occurrences of s, those that gave no rule included. lex_t_given_s, lex_s_given_t:
+    every word with its best counterpart in the rule or NULL; `_averaged`: with the mean of those it is linked to.
+    count_s: sampled occurrences of the words of s. count_st: c(s, t) among them. singleton_s: 1 if s gave one rule
+    once. singleton_st: 1 if c(s, t) = 1. arity: non-terminals. words: target words.
+    """
+
+    source: npt.NDArray[np.int64]  # symbols as in `Grammar`
+    source_offsets: npt.NDArray[np.int64]  # [rules + 1]
+    target: npt.NDArray[np.int64]
+    target_offsets: npt.NDArray[np.int64]  # [rules + 1]
+    raw: npt.NDArray[np.float64]  # [rules, len(RAW_NAMES)]
+    links: npt.NDArray[np.uint8]  # [links, 2]
+    link_offsets: npt.NDArray[np.int64]  # [rules + 1]
+    source_words: Vocabulary
+    target_words: Vocabulary
+
+    #: The columns of `raw`.
+    names = RAW_NAMES
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return len(self.source_offsets) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        offsets = self.source_offsets.nbytes + self.target_offsets.nbytes + self.link_offsets.nbytes
+        return offsets + self.source.nbytes + self.target.nbytes + self.raw.nbytes + self.links.nbytes
+
+    def column(self, name: str) -> npt.NDArray[np.float64]:
+        """Return the raw values of a feature (cdec's names will do), float64[rules]."""
+        return self.raw[:, RAW_NAMES.index(check_names([name])[0])]
+
+    def linear(self, names: Sequence[str] = DEFAULT_NAMES) -> Grammar:
+        """Return the grammar with the features that a linear model takes: see :func:`linear_values`."""
+        return self.grammar(names)
+
+    def grammar(self, names: Sequence[str] = DEFAULT_NAMES, logarithms: bool = True) -> Grammar:
+        """Return the grammar with the named features: as a linear model takes them, or raw."""
+        names = check_names(names)
+        if logarithms:
+            values = linear_values(self.raw, names)
+        else:
+            values = np.take(self.raw, [RAW_NAMES.index(name) for name in names], axis=1)  # in rows, as kernels want it
+        return Grammar(
+            names,
+            self.source,
+            self.source_offsets,
+            self.target,
+            self.target_offsets,
+            values,
+            self.links,
+            self.link_offsets,
+            self.source_words,
+            self.target_words,
+        )
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return our own names for names that may be cdec's; an unknown one is an error.
+
+    >>> check_names(["EgivenFCoherent", "arity"])
+    ('p_coherent', 'arity')
+    """
+    found = tuple(CDEC_NAMES.get(name, name) for name in names)
+    for name in found:
+        if name not in RAW_NAMES:
+            known = ", ".join((*RAW_NAMES, *CDEC_NAMES))
+            raise CamberError(f"no rule feature is called {name!r}; known: {known}")
+    return found
+
+
+def chosen_names(lexical: str = "max") -> tuple[str, ...]:
+    """Return the features of rules with one or both kinds of lexical weights.
+
+    >>> chosen_names("averaged")[:3]
+    ('p_coherent', 'lex_t_given_s_averaged', 'lex_s_given_t_averaged')
+    """
+    averaged = ("lex_t_given_s_averaged", "lex_s_given_t_averaged")
+    if lexical == "averaged":
+        return (DEFAULT_NAMES[0], *averaged, *DEFAULT_NAMES[3:])
+    return (*DEFAULT_NAMES[:3], *averaged, *DEFAULT_NAMES[3:]) if lexical == "both" else DEFAULT_NAMES
+
+
+def linear_value(name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Turn raw values of one feature into those of a linear model; see :func:`linear_values`."""
+    if name in _PROBABILITIES:
+        return np.minimum(-np.log10(np.maximum(values, 1e-300)), MOST_COST)
+    return np.log10(1.0 + values) if name in _COUNTS else values
+
+
+def linear_values(raw: npt.NDArray[np.float64], names: Sequence[str] = DEFAULT_NAMES) -> npt.NDArray[np.float64]:
+    """Turn raw features [rules, len(RAW_NAMES)] into those of a linear model, [rules, len(names)].
+
+    Probabilities become costs -log10 p (at most 99), counts log10(1 + c); the rest stays. These are cdec's values.
+    """
+    out = np.empty((len(raw), len(names)))
+    for at, name in enumerate(names):
+        out[:, at] = linear_value(name, raw[:, RAW_NAMES.index(name)])
+    return out + 0.0  # -log10(1) is -0.0

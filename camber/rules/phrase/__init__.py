@@ -1,0 +1,1 @@
+"""Phrase pairs: extraction, scoring, the rule store, and pairs that came later."""

@@ -1,0 +1,244 @@
+"""Scores of phrase pairs: counts, the usual inner alignment, lexical weights, orientation probabilities.
+
+The values are those of Moses' ``score`` and ``lexical-reordering`` programs with their default settings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.align.lexical import LexicalTable
+from camber.kernel import kernel
+from camber.kernel.table import empty_table, find, insert
+from camber.rules.phrase.pairs import Occurrences, positions_per_word
+
+#: Added to the count of every orientation.
+SMOOTHING = 0.5
+
+Int64s = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PhrasePairs:
+    """R distinct phrase pairs, sorted by source n-gram, then target n-gram."""
+
+    source: Int64s  # [R] names of the source n-grams
+    target: Int64s  # [R] names of the target n-grams
+    counts: Int64s  # [R] c(s, t)
+    orientations: npt.NDArray[
+        np.int32
+    ]  # [R, 6] how often the pair was monotone, swapped, discontinuous: backward, then forward
+    patterns: Int64s  # [W, R] the most frequent inner alignment
+    inverse_patterns: Int64s  # [W, R] the same, but ties are broken from the source's side
+
+
+def gather(occurrences: Occurrences, longest: int) -> PhrasePairs:
+    """Bring equal phrase pairs together and count them."""
+    order = np.lexsort((*occurrences.patterns[::-1], occurrences.keys))
+    keys, patterns = occurrences.keys[order], occurrences.patterns[:, order]
+    orientations = occurrences.orientations[order]
+    new = np.ones(len(keys), bool)
+    new[1:] = keys[1:] != keys[:-1]
+    starts = np.append(np.flatnonzero(new), len(keys)).astype(np.int64)
+    size = len(starts) - 1
+    counted = np.zeros((size, 6), np.int32)
+    best, inverse = np.empty(size, np.int64), np.empty(size, np.int64)
+    _summarise(starts, patterns, orientations, longest, positions_per_word(longest), counted, best, inverse)
+    keys = keys[starts[:-1]]
+    return PhrasePairs(
+        source=keys // occurrences.target_codes,
+        target=keys % occurrences.target_codes,
+        counts=np.diff(starts),
+        orientations=counted,
+        patterns=patterns[:, best],
+        inverse_patterns=patterns[:, inverse],
+    )
+
+
+def orientation_probabilities(
+    counted: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]
+) -> npt.NDArray[np.float32]:
+    """Smooth int[R, 6] orientation counts of pairs that occurred int[R] times into float32[R, 6] probabilities.
+
+    >>> orientation_probabilities(np.array([[1, 0, 0, 0, 0, 1]]), np.array([1])).round(3).tolist()[0][:2]
+    [0.6000000238418579, 0.20000000298023224]
+    """
+    smoothed = counted.astype(np.float32)
+    smoothed += SMOOTHING
+    smoothed /= (counts + 3 * SMOOTHING).astype(np.float32)[:, None]
+    return smoothed
+
+
+def lexical_weights(
+    pairs: PhrasePairs,
+    source_ids: npt.NDArray[np.int32],
+    source_starts: Int64s,
+    source_lengths: Int64s,
+    target_ids: npt.NDArray[np.int32],
+    target_starts: Int64s,
+    target_lengths: Int64s,
+    lexicon: LexicalTable,
+    longest: int,
+) -> npt.NDArray[np.float64]:
+    """Return float64[R, 2]: lex(s|t) and lex(t|s) of the phrase pairs (Koehn, Och & Marcu 2003, Section 3.3).
+
+    A phrase pair's words are ``source_ids[source_starts[r]:][:source_lengths[r]]``, and the same for the target.
+    """
+    slots = empty_table(len(lexicon))
+    values = np.zeros((len(slots), 2))
+    _fill_lexicon(lexicon.keys, lexicon.source_given_target, lexicon.target_given_source, slots, values)
+    out = np.empty((len(pairs.counts), 2))
+    _lexical_weights(
+        source_ids,
+        source_starts,
+        source_lengths,
+        target_ids,
+        target_starts,
+        target_lengths,
+        pairs.patterns,
+        pairs.inverse_patterns,
+        longest,
+        positions_per_word(longest),
+        lexicon.target_words + 1,
+        slots,
+        values,
+        out,
+    )
+    return out
+
+
+def links_of(patterns: Int64s, longest: int) -> tuple[npt.NDArray[np.uint8], Int64s]:
+    """Unpack patterns into links (source, target), by target and then source place, and their number per pattern."""
+    sizes = np.bitwise_count(patterns).sum(axis=0, dtype=np.int64)
+    links = np.empty((int(sizes.sum()), 2), np.uint8)
+    _unpack(np.ascontiguousarray(patterns), longest, positions_per_word(longest), links)
+    return links, sizes
+
+
+@kernel
+def _sources(patterns, row, t, longest, per_word):
+    """Return the source places that target place t is linked to, as bits."""
+    return (patterns[t // per_word, row] >> ((t % per_word) * longest)) & ((1 << longest) - 1)
+
+
+@kernel
+def _targets(patterns, row, s, longest, per_word):
+    """Return the target places that source place s is linked to, as bits."""
+    found = 0
+    for t in range(longest):
+        found |= ((_sources(patterns, row, t, longest, per_word) >> s) & 1) << t
+    return found
+
+
+@kernel
+def _comes_later(patterns, a, b, inverse, longest, per_word):
+    """Say whether alignment a sorts after b as Moses sorts them: place by place, each a list of linked places."""
+    for place in range(longest):
+        if inverse:
+            left = _targets(patterns, a, place, longest, per_word)
+            right = _targets(patterns, b, place, longest, per_word)
+        else:
+            left = _sources(patterns, a, place, longest, per_word)
+            right = _sources(patterns, b, place, longest, per_word)
+        differ = left ^ right
+        if differ:
+            lowest = differ & -differ
+            # The list with the lowest place that the other lacks is the smaller, unless the other list ends there.
+            if left & lowest:
+                return right < lowest
+            return left >= lowest
+    return False
+
+
+@kernel
+def _summarise(starts, patterns, orientations, longest, per_word, counted, best, inverse):
+    """For every group of equal pairs, count orientations and pick the most frequent pattern, ties as Moses does."""
+    for pair in range(len(starts) - 1):
+        most = 0
+        row = starts[pair]
+        while row < starts[pair + 1]:
+            end = row
+            same = True
+            while same:  # equal patterns stand side by side
+                counted[pair, orientations[end] // 3] += 1
+                counted[pair, 3 + orientations[end] % 3] += 1
+                end += 1
+                same = end < starts[pair + 1]
+                if same:
+                    for word in range(len(patterns)):
+                        same = same and patterns[word, end] == patterns[word, row]
+            if end - row > most:
+                most = end - row
+                best[pair] = inverse[pair] = row
+            elif end - row == most:
+                if _comes_later(patterns, row, best[pair], False, longest, per_word):
+                    best[pair] = row
+                if _comes_later(patterns, row, inverse[pair], True, longest, per_word):
+                    inverse[pair] = row
+            row = end
+
+
+@kernel
+def _fill_lexicon(keys, source_given_target, target_given_source, slots, values):
+    for row in range(len(keys)):
+        slot = insert(slots, keys[row])
+        values[slot, 0] = source_given_target[row]
+        values[slot, 1] = target_given_source[row]
+
+
+@kernel
+def _lexical_weights(
+    source_ids, source_starts, source_lengths, target_ids, target_starts, target_lengths, patterns, inverse_patterns,
+    longest, per_word, stride, slots, values, out,
+):  # fmt: skip
+    """Multiply, over the words of one side, the mean probability given the linked words of the other, or given NULL."""
+    for pair in range(len(out)):
+        source, target = source_starts[pair], target_starts[pair]
+        n, m = source_lengths[pair], target_lengths[pair]
+        product = 1.0
+        for t in range(m):
+            mask, total, linked = _sources(patterns, pair, t, longest, per_word), 0.0, 0
+            for s in range(n):
+                if (mask >> s) & 1:
+                    slot = find(slots, (source_ids[source + s] + 1) * stride + target_ids[target + t] + 1)
+                    if slot >= 0:
+                        total += values[slot, 1]
+                    linked += 1
+            if linked == 0:
+                slot = find(slots, np.int64(target_ids[target + t]) + 1)
+                if slot >= 0:
+                    total = values[slot, 1]
+                linked = 1
+            product *= total / linked
+        out[pair, 1] = product
+        product = 1.0
+        for s in range(n):
+            total, linked = 0.0, 0
+            for t in range(m):
+                if (_sources(inverse_patterns, pair, t, longest, per_word) >> s) & 1:
+                    slot = find(slots, (source_ids[source + s] + 1) * stride + target_ids[target + t] + 1)
+                    if slot >= 0:
+                        total += values[slot, 0]
+                    linked += 1
+            if linked == 0:
+                slot = find(slots, (source_ids[source + s] + 1) * stride)
+                if slot >= 0:
+                    total = values[slot, 0]
+                linked = 1
+            product *= total / linked
+        out[pair, 0] = product
+
+
+@kernel
+def _unpack(patterns, longest, per_word, links):
+    at = 0
+    for row in range(patterns.shape[1]):
+        for t in range(longest):
+            mask = _sources(patterns, row, t, longest, per_word)
+            for s in range(longest):
+                if (mask >> s) & 1:
+                    links[at, 0], links[at, 1] = s, t
+                    at += 1

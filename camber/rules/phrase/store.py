@@ -1,0 +1,279 @@
+"""The rule store: all phrase pairs of a model in flat, memory-mapped arrays, sorted by source phrase.
+
+Source phrases are unique and stand in the order of their id sequences, a prefix before its extensions, so that all
+phrases that start at a position are found by narrowing one range of the sorted list word after word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.arrays.files import Shapes, open_arrays, save_arrays
+from camber.arrays.ragged import offsets_from, take_ragged
+from camber.corpus.vocabulary import Vocabulary
+from camber.errors import CamberError, ModelError, SettingsError
+from camber.kernel import kernel
+
+#: The columns of `RuleStore.scores`, in Moses' order.
+SCORE_NAMES = ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s")
+
+#: How often the source side, the target side and the pair were seen.
+COUNT_NAMES = ("count_s", "count_t", "count_st")
+
+#: What a rule's own features may be.
+RULE_FEATURES = (*SCORE_NAMES, *COUNT_NAMES)
+
+#: The columns of `RuleStore.reordering`: relative to the previous phrase (backward), then to the next (forward).
+REORDERING_NAMES = (
+    "monotone_backward",
+    "swap_backward",
+    "discontinuous_backward",
+    "monotone_forward",
+    "swap_forward",
+    "discontinuous_forward",
+)
+
+#: Version of the folder that :meth:`RuleStore.save` writes.
+FORMAT = 1
+
+#: Every array of the store with its type and its number of dimensions.
+_ARRAYS: Shapes = {
+    "source_ids": (np.int32, 1),
+    "source_offsets": (np.int64, 1),
+    "rule_offsets": (np.int64, 1),
+    "source_counts": (np.int64, 1),
+    "target_ids": (np.int32, 1),
+    "target_offsets": (np.int64, 1),
+    "scores": (np.float32, 2),
+    "counts": (np.int32, 2),
+    "reordering": (np.float32, 2),
+    "links": (np.uint8, 2),
+    "link_offsets": (np.int64, 1),
+}
+
+Int64s = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RuleStore:
+    """P source phrases with R rules in all; the rules of phrase p are the rows ``rule_offsets[p]:rule_offsets[p + 1]``.
+
+    Rules of one phrase stand by falling p(t|s), then by target id sequence. Probabilities are raw: no logarithms.
+    Where a table had no counts, the counts are 0; where it had no alignments, there are no links.
+    """
+
+    source_ids: npt.NDArray[np.int32]  # [words of all source phrases]
+    source_offsets: Int64s  # [P + 1] into source_ids
+    rule_offsets: Int64s  # [P + 1] into the rules
+    source_counts: Int64s  # [P] c(s)
+    target_ids: npt.NDArray[np.int32]  # [words of all targets]
+    target_offsets: Int64s  # [R + 1] into target_ids
+    scores: npt.NDArray[np.float32]  # [R, 4] columns SCORE_NAMES
+    counts: npt.NDArray[np.int32]  # [R, 2] c(t), c(s, t)
+    reordering: npt.NDArray[np.float32]  # [R, 6] columns REORDERING_NAMES, or [R, 0]
+    links: npt.NDArray[np.uint8]  # [K, 2] (source, target) positions inside the phrase pair
+    link_offsets: Int64s  # [R + 1] into links
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    max_phrase_length: int  # words of the longest source phrase
+
+    def __len__(self) -> int:
+        """Return the number of rules."""
+        return len(self.target_offsets) - 1
+
+    @property
+    def phrases(self) -> int:
+        """The number of distinct source phrases."""
+        return len(self.source_offsets) - 1
+
+    @property
+    def has_reordering(self) -> bool:
+        """Whether every rule has the six orientation probabilities."""
+        return self.reordering.shape[1] > 0
+
+    def source(self, phrase: int) -> list[str]:
+        """Return the words of a source phrase."""
+        a, b = self.source_offsets[phrase : phrase + 2]
+        return self.source_vocabulary.decode(self.source_ids[a:b])
+
+    def target(self, rule: int) -> list[str]:
+        """Return the target words of a rule."""
+        a, b = self.target_offsets[rule : rule + 2]
+        return self.target_vocabulary.decode(self.target_ids[a:b])
+
+    def rules(self, phrase: int) -> range:
+        """Return the rows of the rules of a source phrase, best first."""
+        return range(int(self.rule_offsets[phrase]), int(self.rule_offsets[phrase + 1]))
+
+    def links_of(self, rule: int) -> npt.NDArray[np.uint8]:
+        """Return the (source, target) links inside a rule, uint8[links, 2]."""
+        return self.links[self.link_offsets[rule] : self.link_offsets[rule + 1]]
+
+    def table(self, names: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return raw scores and counts of all rules, float32[R, names]; NaN for a count that is not known.
+
+        >>> store.table(["count_s", "count_st", "lex_t_given_s"])                   # doctest: +SKIP
+        """
+        if tuple(names) == SCORE_NAMES:
+            return self.scores
+        found = np.empty((len(self), len(names)), np.float32)
+        for column, name in enumerate(names):
+            if name in SCORE_NAMES:
+                found[:, column] = self.scores[:, SCORE_NAMES.index(name)]
+            elif name in COUNT_NAMES:
+                if name == "count_s":
+                    found[:, column] = np.repeat(self.source_counts, np.diff(self.rule_offsets))
+                else:
+                    found[:, column] = self.counts[:, COUNT_NAMES.index(name) - 1]
+                found[found[:, column] <= 0, column] = np.nan
+            else:
+                raise SettingsError(f"no rule feature is called {name!r}; known: {', '.join(RULE_FEATURES)}")
+        return found
+
+    # --- finding -----------------------------------------------------------------------------------------------
+
+    def find(self, phrase_ids: npt.ArrayLike) -> int:
+        """Return the index of a source phrase, -1 if it has no rules."""
+        ids = np.atleast_1d(np.asarray(phrase_ids, np.int64))
+        if not 0 < len(ids) <= self.max_phrase_length:
+            return -1
+        return int(self.spans(ids)[0, len(ids) - 1])
+
+    def spans(self, sentence_ids: npt.ArrayLike) -> Int64s:
+        """Return int64[J, max_phrase_length]: the phrase that starts at j and has k + 1 words is at [j, k], or -1.
+
+        Unknown words are -1 in `sentence_ids`.
+        """
+        ids = np.ascontiguousarray(sentence_ids, np.int64)
+        out = np.empty((len(ids), max(self.max_phrase_length, 1)), np.int64)
+        lookup_spans(ids, out.shape[1], self.source_ids, self.source_offsets, out)
+        return out
+
+    # --- pruning -----------------------------------------------------------------------------------------------
+
+    def prune(self, limit: int) -> RuleStore:
+        """Keep the best `limit` rules of every source phrase by p(t|s) (0: all); ties go by target id sequence."""
+        if limit < 0:
+            raise CamberError(f"cannot keep {limit} rules of a phrase; give a number above 0, or 0 for all")
+        sizes = np.diff(self.rule_offsets)
+        if limit == 0 or sizes.max(initial=0) <= limit:
+            return self
+        rank = np.arange(len(self)) - np.repeat(self.rule_offsets[:-1], sizes)
+        return self.select(rank < limit)
+
+    def select(self, keep: npt.NDArray[np.bool_]) -> RuleStore:
+        """Keep the rules where ``keep[rule]`` holds, and the source phrases that still have rules."""
+        rows = np.flatnonzero(keep)
+        left = np.add.reduceat(np.append(keep, False), self.rule_offsets[:-1], dtype=np.int64)
+        phrases = np.flatnonzero(left)
+        source_ids, source_offsets = take_ragged(self.source_ids, self.source_offsets, phrases)
+        target_ids, target_offsets = take_ragged(self.target_ids, self.target_offsets, rows)
+        links, link_offsets = take_ragged(self.links, self.link_offsets, rows)
+        return replace(
+            self,
+            source_ids=source_ids,
+            source_offsets=source_offsets,
+            rule_offsets=offsets_from(left[phrases]),
+            source_counts=self.source_counts[phrases],
+            target_ids=target_ids,
+            target_offsets=target_offsets,
+            scores=self.scores[rows],
+            counts=self.counts[rows],
+            reordering=self.reordering[rows],
+            links=links,
+            link_offsets=link_offsets,
+            max_phrase_length=int(np.diff(source_offsets).max(initial=0)),
+        )
+
+    # --- files -------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> None:
+        """Write one ``.npy`` file per array, the vocabularies as text, and a small ``rules.json``, into `folder`."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_arrays(folder, {name: getattr(self, name) for name in _ARRAYS}, _ARRAYS)
+        self.source_vocabulary.save(folder / "source.vocabulary.txt")
+        self.target_vocabulary.save(folder / "target.vocabulary.txt")
+        facts = {"format": FORMAT, "max_phrase_length": self.max_phrase_length}
+        (folder / "rules.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> RuleStore:
+        """Open what :meth:`save` wrote; the arrays are memory-mapped (copy-on-write), so little is read now."""
+        folder = Path(folder)
+        try:
+            facts = json.loads((folder / "rules.json").read_text(encoding="utf-8"))
+            version, longest = facts["format"], int(facts["max_phrase_length"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{folder}: not a rule store ({error}); train the model again") from None
+        if version != FORMAT:
+            raise ModelError(f"{folder}: rule store of format {version!r}, expected {FORMAT}; train the model again")
+        store = cls(
+            **open_arrays(folder, _ARRAYS),
+            source_vocabulary=Vocabulary.load(folder / "source.vocabulary.txt"),
+            target_vocabulary=Vocabulary.load(folder / "target.vocabulary.txt"),
+            max_phrase_length=longest,
+        )
+        store._check(folder)
+        return store
+
+    def _check(self, folder: Path) -> None:
+        """Refuse arrays whose sizes contradict each other: a kernel would read outside them."""
+        fits = (
+            len(self.source_offsets) == len(self.rule_offsets) == len(self.source_counts) + 1
+            and len(self.target_offsets) == len(self.link_offsets) == len(self.scores) + 1
+            and len(self.scores) == len(self.counts) == len(self.reordering) == self.rule_offsets[-1]
+            and self.source_offsets[-1] == len(self.source_ids)
+            and self.target_offsets[-1] == len(self.target_ids)
+            and self.link_offsets[-1] == len(self.links)
+            and self.scores.shape[1] == len(SCORE_NAMES)
+            and self.reordering.shape[1] in (0, len(REORDERING_NAMES))
+        )
+        if not fits:
+            raise ModelError(f"{folder}: the arrays of the rule store do not fit together; train the model again")
+
+
+@kernel
+def lookup_spans(sentence_ids, longest, source_ids, source_offsets, out):
+    """Fill ``out[j, k]`` with the phrase of the k + 1 words from j on, or -1.
+
+    sentence_ids int64[J], source_ids int32[words], source_offsets int64[P + 1], out int64[J, longest].
+    """
+    phrases = len(source_offsets) - 1
+    words = len(sentence_ids)
+    for start in range(words):
+        low, high = 0, phrases  # the phrases that begin with the words seen so far
+        for k in range(longest):
+            out[start, k] = -1
+            if low >= high or start + k >= words:
+                continue
+            word = sentence_ids[start + k]
+            if word < 0:
+                high = low
+                continue
+            # Only the first of the range may be the prefix itself, without a word at place k: it sorts before the rest.
+            first, last = low, high
+            while first < last:
+                middle = (first + last) >> 1
+                at = source_offsets[middle] + k
+                if at >= source_offsets[middle + 1] or source_ids[at] < word:
+                    first = middle + 1
+                else:
+                    last = middle
+            low = first
+            last = high
+            while first < last:
+                middle = (first + last) >> 1
+                if source_ids[source_offsets[middle] + k] <= word:
+                    first = middle + 1
+                else:
+                    last = middle
+            high = first
+            if low < high and source_offsets[low + 1] - source_offsets[low] == k + 1:
+                out[start, k] = low

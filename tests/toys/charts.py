@@ -1,0 +1,60 @@
+"""Random rules with non-terminals, and the same rules as the package's own grammar."""
+
+import numpy as np
+from toys.models import SOURCE, TARGET
+
+from camber.arrays.ragged import offsets_from
+from camber.corpus import Vocabulary
+from camber.rules.hiero.grammar import Grammar
+
+NAMES = ("p", "q")
+
+
+def random_rules(rng, number, absent=0.0):
+    """Draw rules with up to two non-terminals; some have no words on the target side, or several translations.
+
+    A share of the features is `absent`: NaN.
+    """
+    rules = []
+    shapes = (("w",), ("w", "w"), ("w", 1), (1, "w"), (1, "w", 2), ("w", 1, "w"), (1, 2), (1, 2, "w"), ("w", 1, "w", 2))
+    for _ in range(number):
+        shape = shapes[rng.integers(len(shapes))]
+        source = tuple(str(rng.choice(SOURCE)) if symbol == "w" else symbol for symbol in shape)
+        for _ in range(rng.integers(1, 3)):
+            target = [*(symbol for symbol in source if not isinstance(symbol, str))]
+            target += [str(word) for word in rng.choice(TARGET, rng.integers(0 if target else 1, 4))]
+            rng.shuffle(order := list(range(len(target))))
+            values = np.where(rng.random(2) < absent, np.nan, rng.normal(size=2))
+            rules.append((source, tuple(target[i] for i in order), tuple(values.tolist())))
+    return rules
+
+
+def grammar_of(rules, names=NAMES):
+    """Lay rules out as a grammar."""
+    source_words = Vocabulary(sorted({s for source, _, _ in rules for s in source if isinstance(s, str)}))
+    target_words = Vocabulary(sorted({t for _, target, _ in rules for t in target if isinstance(t, str)}))
+
+    def column(side, words):
+        flat = [words.id(s) if isinstance(s, str) else -s for rule in rules for s in rule[side]]
+        return np.array(flat, np.int64), offsets_from(np.array([len(rule[side]) for rule in rules], np.int64))
+
+    return Grammar(
+        names,
+        *column(0, source_words),
+        *column(1, target_words),
+        np.array([rule[2] for rule in rules]).reshape(len(rules), len(names)),
+        np.zeros((0, 2), np.uint8),
+        np.zeros(len(rules) + 1, np.int64),
+        source_words,
+        target_words,
+    )
+
+
+class OneGrammar:
+    """A source that has the same rules for every sentence."""
+
+    def __init__(self, grammar):
+        self.rules, self.names = grammar, grammar.names
+
+    def grammar(self, sentence):
+        return self.rules
