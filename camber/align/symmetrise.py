@@ -26,7 +26,7 @@ def symmetrise(forward: Alignment, backward: Alignment, method: str = "grow-diag
 
     >>> one, two = Alignment.from_pairs([[(0, 0), (1, 1)]]), Alignment.from_pairs([[(0, 0), (1, 0)]])
     >>> symmetrise(one, two, "intersection").links.tolist(), symmetrise(one, two, "grow-diag").links.tolist()
-    ([[0, 0]], [[0, 0], [1, 0]])
+    ([[0, 0]], [[0, 0], [1, 0], [1, 1]])
     """
     if method not in METHODS:
         raise SettingsError(f"unknown symmetrisation {method!r}; expected one of {', '.join(METHODS)}")
