@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 import camber
+from camber.engine import Threads
 from camber.features.weights import Weights
 from camber.files import read_lines, words
 from camber.model.translator import Translator
@@ -45,10 +46,11 @@ PIECE = 125
 PROBE = """
 import os, sys
 import camber
+from camber.engine import Threads
 translator = camber.load(sys.argv[1])
 with open(sys.argv[2], encoding="utf-8") as file:
     text = [line.split() for line in file]
-list(translator.decoder.decode(text[: int(sys.argv[3])], threads=1))
+list(translator.decoder.decode(text[: int(sys.argv[3])], engine=Threads(1)))
 if os.path.exists("/proc/self/status"):
     with open("/proc/self/status") as file:
         print(next(int(line.split()[1]) / 1e3 for line in file if line.startswith("VmHWM")))
@@ -71,7 +73,7 @@ def model_of(method: str, data: Path, work: Path) -> Translator:
 def decode(decoder: Any, text: Sequence[Sequence[str]]) -> float:
     """Decode text; return the CPU-seconds."""
     start = time.process_time()
-    for _ in decoder.decode(text, threads=1):
+    for _ in decoder.decode(text, engine=Threads(1)):
         pass
     return time.process_time() - start
 
@@ -92,8 +94,8 @@ def compare(linear: Any, bent: Any, text: Sequence[Sequence[str]], repeat: int) 
 
 def same_search(linear: Any, bent: Any, text: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Compare the best translations, their scores, and the work of two searches."""
-    one = [best[0] for best in linear.decode(text, threads=1)]
-    two = [best[0] for best in bent.decode(text, threads=1)]
+    one = [best[0] for best in linear.decode(text, engine=Threads(1))]
+    two = [best[0] for best in bent.decode(text, engine=Threads(1))]
     return {
         "sentences": len(text),
         "same": sum(a.words == b.words for a, b in zip(one, two, strict=True)),

@@ -26,6 +26,7 @@ import sacrebleu
 
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Threads
 from camber.files import read_lines
 from camber.model.translator import load
 from camber.pipeline.convert_moses import convert_moses
@@ -66,6 +67,7 @@ PEER_THREADS = {"moses2": 1.99, "moses": 2.0}
 #: What a fresh process reports about its resident memory, in MB: after the imports, after loading, and the peak
 MEMORY_PROBE = """
 import sys
+from camber.engine import Threads
 from camber.model.translator import load
 def size(name):
     # not getrusage: its maximum includes the parent's size at the time of the fork
@@ -75,7 +77,7 @@ imported = size("VmRSS")
 model = load(sys.argv[1])
 loaded = size("VmRSS")
 with open(sys.argv[2], encoding="utf-8") as file:
-    model.translate(file.read().splitlines(), threads=1)
+    model.translate(file.read().splitlines(), engine=Threads(1))
 print(imported, loaded, size("VmHWM"))
 """
 
@@ -123,7 +125,7 @@ def measure(model: Path, sources: list[str], references: list[str], repeat: int)
         settings = own.settings.to_dict() | {"pop_limit": pop_limit}
         return PhraseDecoder(own.store, own.models, weights, DecodeSettings.from_dict(settings))
 
-    list(own.decode(sentences[:2], threads=1))  # compile, and read the pages that matter
+    list(own.decode(sentences[:2], engine=Threads(1)))  # compile, and read the pages that matter
     curve = []
     for pop_limit in POP_LIMITS:
         one = decoder(pop_limit)
@@ -161,7 +163,7 @@ def best_time(
     found: list[Any] = []
     for _ in range(repeat):
         start = time.process_time(), time.perf_counter()
-        found = list(decoder.decode(sentences, nbest=nbest, threads=threads))
+        found = list(decoder.decode(sentences, nbest=nbest, engine=Threads(threads)))
         cpu.append(time.process_time() - start[0])
         wall.append(time.perf_counter() - start[1])
     return found, min(cpu), min(wall)

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from camber.engine import Threads
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -78,13 +80,13 @@ def main() -> None:
     small = Bitext.encode([s for s, _, _ in few], [t for _, t, _ in few]), Alignment.from_pairs([a for _, _, a in few])
     settings = RuleSettings(max_phrase_length=LONGEST, options_per_phrase=0)
     with tempfile.TemporaryDirectory() as folder:  # compile, outside the measurements
-        read_moses(*write_moses(extract(*small, settings, args.threads), folder))
+        read_moses(*write_moses(extract(*small, settings, Threads(args.threads)), folder))
 
     before = peak()
     with timed("sort n-grams", times):
         source, target = SortedSuffixes.sort(bitext.source, LONGEST), SortedSuffixes.sort(bitext.target, LONGEST)
     with timed("find phrase pairs", times):
-        found = find_phrases(bitext, alignment, source, target, args.threads)
+        found = find_phrases(bitext, alignment, source, target, Threads(args.threads))
     with timed("count", times):
         pairs = gather(found, LONGEST)
     with timed("lexical table", times):
@@ -114,7 +116,7 @@ def main() -> None:
     table = phrase_table(few, LONGEST)
     twin = time.process_time() - start
     start = time.process_time()
-    rules = extract(*small, settings, args.threads)
+    rules = extract(*small, settings, Threads(args.threads))
     quick = time.process_time() - start
     print(f"\n  first {len(few):,} pairs, with {len(rules):,} rules here and {len(table):,} from the twin")
     print(f"  {'plain-Python twin':34} {twin:7.2f} CPU-s {len(few) / twin:12,.0f} pairs/CPU-s")

@@ -34,6 +34,7 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.decode.derivation import Decoder
+from camber.engine import Threads
 from camber.files import read_lines, read_parallel, words, write_lines
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import NgramModel
@@ -58,6 +59,7 @@ YARDSTICK = 8e6
 #: fresh processes that say how much memory they took (in MB; 0 where there is no /proc)
 PEAK = """
 import json, os, sys, time
+from camber.engine import Threads
 def peak():
     if not os.path.exists("/proc/self/status"):
         return 0.0
@@ -72,7 +74,7 @@ DECODE_PROBE = (
 import camber
 imported = peak()
 decoder = camber.load(sys.argv[2]).decoder
-list(decoder.decode(text, threads=1))
+list(decoder.decode(text, engine=Threads(1)))
 print(json.dumps({"imported": imported, "peak": peak()}))
 """
 )
@@ -84,13 +86,13 @@ from camber.model.hiero import hiero_decoder, untuned_hiero_weights
 imported = peak()
 start = time.process_time()
 decoder = hiero_decoder(sys.argv[2], [NgramModel.load(sys.argv[2], "lm")], untuned_hiero_weights(1))
-list(decoder.decode(text[:1], threads=1))
+list(decoder.decode(text[:1], engine=Threads(1)))
 opened = time.process_time() - start
 start = time.process_time()
 rules = sum(len(decoder.grammars.grammar(sentence)) for sentence in text)
 extracted = time.process_time() - start
 start = time.process_time()
-for _ in decoder.decode(text, threads=1):
+for _ in decoder.decode(text, engine=Threads(1)):
     pass
 both = time.process_time() - start
 print(json.dumps({"opened": opened, "rules": rules, "extracted": extracted, "both": both, "imported": imported,
@@ -153,11 +155,11 @@ def decoding(data: Path, repeat: int) -> dict[str, Any]:
         def decoder(pop_limit: int) -> Decoder:
             return opened.searching({"pop_limit": pop_limit})
 
-        list(decoder(10).decode(sentences[:2], threads=1))  # compile, and read the pages that matter
+        list(decoder(10).decode(sentences[:2], engine=Threads(1)))  # compile, and read the pages that matter
         curve = []
         for pop_limit in POP_LIMITS:
             one = decoder(pop_limit)
-            runs = [cpu(lambda one=one: list(one.decode(sentences, threads=1))) for _ in range(repeat)]
+            runs = [cpu(lambda one=one: list(one.decode(sentences, engine=Threads(1)))) for _ in range(repeat)]
             names = ("items", "bundles", "lm_scores", "pops")
             curve.append(
                 {
@@ -168,7 +170,7 @@ def decoding(data: Path, repeat: int) -> dict[str, Any]:
                 }
             )
         lists = decoder(200)
-        seconds = min(cpu(lambda: list(lists.decode(sentences, nbest=100, threads=1)))[1] for _ in range(repeat))
+        seconds = min(cpu(lambda: list(lists.decode(sentences, 100, engine=Threads(1))))[1] for _ in range(repeat))
         command = min(command_seconds(model, source) for _ in range(repeat))
         memory = probe(DECODE_PROBE, source, model)
     return {

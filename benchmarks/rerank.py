@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from camber.engine import Threads
 from camber.files import read_lines, write_lines
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
 from camber.lm.ngrams import NgramModel
@@ -80,7 +81,7 @@ def measure(name, nbest, paths, tokenize, arguments, sources=None, features=None
         if learner != "linear" and tuner not in FITTING:
             continue
         before = time.process_time()
-        reranker = Reranker(learner, tuner, tokenize=tokenize, threads=arguments.threads, **features)
+        reranker = Reranker(learner, tuner, tokenize=tokenize, engine=Threads(arguments.threads), **features)
         report = evaluate(reranker, nbest, references, sources, arguments.folds)
         seconds = time.process_time() - before
         held = report.held_out

@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from naive import tuners  # noqa: E402
 
+from camber.engine import Threads  # noqa: E402
 from camber.metrics import BLEU  # noqa: E402
 from camber.nbest import NBest  # noqa: E402
 from camber.tune import ExpectedBleu, Likelihood, Mert, Mira, Pro, TuningData  # noqa: E402
@@ -81,7 +82,7 @@ def table(data: TuningData, seeds: int, threads: int, large: bool) -> None:
     )
     for tuner in (Mert(), Pro(), Mira(), ExpectedBleu(), Likelihood()):
         name = type(tuner).__name__
-        runs = [cpu(lambda t=tuner, s=s: t.fit(data, UNTUNED, s, threads)) for s in range(1, seeds + 1)]  # type: ignore[misc]
+        runs = [cpu(lambda t=tuner, s=s: t.fit(data, UNTUNED, s, Threads(threads))) for s in range(1, seeds + 1)]  # type: ignore[misc]
         seconds = float(np.mean([run[0] for run in runs]))
         scores = [run[1].metric for run in runs]
         small, bleu, big = MOSES[name]

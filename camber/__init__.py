@@ -18,6 +18,7 @@ _homes = {
     "NBest": "camber.nbest",
     "TrainSettings": "camber.pipeline.settings",
     "Reranker": "camber.rerank.reranker",
+    "Threads": "camber.engine",
     "curves": "camber.report.curves",
     "add": "camber.pipeline.add",
     "train": "camber.pipeline.train",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from camber.engine import Engine
 from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
@@ -54,10 +55,10 @@ def kept(place: Path, make: Callable[[], Any]) -> Any:
     return json.loads(place.read_text())
 
 
-def scores(translator: Translator, sets: Sets, threads: int) -> dict[str, float]:
+def scores(translator: Translator, sets: Sets, engine: Engine) -> dict[str, float]:
     """Return BLEU of every set."""
     return {
-        name: float(METRIC.score(METRIC.statistics(translator.translate(source, threads), [target]).sum(0)))
+        name: float(METRIC.score(METRIC.statistics(translator.translate(source, engine), [target]).sum(0)))
         for name, (source, target) in sets.items()
     }
 

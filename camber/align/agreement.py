@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,8 @@ from camber.align import hmm
 from camber.align.cognates import likeness
 from camber.align.links import LinkIndex
 from camber.align.pharaoh import Alignment
-from camber.corpus.bitext import Bitext
-from camber.engine.threads import in_order
+from camber.corpus.bitext import Bitext, Sentences
+from camber.engine import LOCAL, Engine
 
 Floats = npt.NDArray[np.float32]
 
@@ -41,10 +42,10 @@ class Trainer:
     """Train both directions on a bitext and its link index, pass by pass."""
 
     def __init__(
-        self, bitext: Bitext, index: LinkIndex, *, alpha: float, cognates: float, p_null: float, threads: int = 0
+        self, bitext: Bitext, index: LinkIndex, *, alpha: float, cognates: float, p_null: float, engine: Engine = LOCAL
     ) -> None:
         """Begin with all words equally likely; `alpha` is the pseudo-count of any pair, `cognates` of equal words."""
-        self.bitext, self.index, self.alpha, self.threads = bitext, index, alpha, threads
+        self.bitext, self.index, self.alpha, self.engine = bitext, index, alpha, engine
         source, target = bitext.source, bitext.target
         self._longest = max(source.longest, target.longest, 1)
         source_words, target_words = max(len(source.vocabulary), 1), max(len(target.vocabulary), 1)
@@ -143,35 +144,12 @@ class Trainer:
     def _expect(self, chain: bool) -> npt.NDArray[np.float64]:
         """Fill the posteriors, return the expected jumps, float64[2, jumps]."""
         source, target, index, model = self.bitext.source, self.bitext.target, self.index, self.model
-        width = model.jumps.shape[2]
-
-        def run(pairs: range) -> npt.NDArray[np.float64]:
-            work = hmm.workspace(source.longest, target.longest)
-            jump_counts = np.zeros((2, width), np.float64)
-            hmm.expect(
-                pairs.start,
-                pairs.stop,
-                source.offsets,
-                target.offsets,
-                source.ids,
-                target.ids,
-                index.offsets,
-                index.entries,
-                model.lexical,
-                model.null_target,
-                model.null_source,
-                model.jumps,
-                np.float32(model.p_null),
-                chain,
-                work,
-                jump_counts,
-                self._posterior,
-            )
-            return jump_counts
-
-        total = np.zeros((2, width), np.float64)
-        for part in in_order(run, self._ranges, self.threads):  # summed in the same order with any number of threads
-            total += part
+        total = np.zeros((2, model.jumps.shape[2]), np.float64)
+        shared = _Shared(source, target, index.offsets, index.entries, model, chain)
+        results = self.engine.map(_expectation, shared, self._ranges)
+        for pairs, (jump_counts, posterior) in zip(self._ranges, results, strict=True):  # always in the same order
+            total += jump_counts
+            self._posterior[index.offsets[pairs.start] : index.offsets[pairs.stop]] = posterior
         return total
 
     def _maximise(self) -> None:
@@ -207,6 +185,45 @@ class Trainer:
         weights = weights / max(weights.sum(), 1e-300) + 1e-3
         self.model.jumps[direction, 0] = weights
         self.model.jumps[direction, 1] = weights[::-1]
+
+
+class _Shared(NamedTuple):
+    """What the expectation of all pairs needs."""
+
+    source: Sentences
+    target: Sentences
+    link_offsets: npt.NDArray[np.int64]  # [pairs + 1]
+    entries: npt.NDArray[np.int32]  # [links]
+    model: Agreement
+    chain: bool
+
+
+def _expectation(shared: _Shared, pairs: range) -> tuple[npt.NDArray[np.float64], Floats]:
+    """Return the expected jumps of some pairs, float64[2, jumps], and the posteriors of their links, float32[links]."""
+    source, target, model = shared.source, shared.target, shared.model
+    jump_counts = np.zeros((2, model.jumps.shape[2]), np.float64)
+    first, last = shared.link_offsets[[pairs.start, pairs.stop]].tolist()
+    posterior = np.zeros(last - first, np.float32)
+    hmm.expect(
+        pairs.start,
+        pairs.stop,
+        source.offsets,
+        target.offsets,
+        source.ids,
+        target.ids,
+        shared.link_offsets,
+        shared.entries,
+        model.lexical,
+        model.null_target,
+        model.null_source,
+        model.jumps,
+        np.float32(model.p_null),
+        shared.chain,
+        hmm.workspace(source.longest, target.longest),
+        jump_counts,
+        posterior,
+    )
+    return jump_counts, posterior
 
 
 def _even_ranges(cost: npt.NDArray[np.int64]) -> list[range]:

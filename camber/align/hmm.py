@@ -38,7 +38,7 @@ def expect(
     jump_counts,
     posterior,
 ):
-    """Compute posterior[links] of pairs `first` to `last`: the product of both directions' posteriors.
+    """Compute posterior[links of these pairs] of pairs `first` to `last`: the product of both directions' posteriors.
 
     lexical[entries] LEXICAL; null_target[target words] p(t|NULL); jumps[2, 2, width] are the jump weights of both
     directions, second as they are and reversed, distance 0 in the middle; without `chain` they are not used. `work`
@@ -66,8 +66,9 @@ def expect(
         for i in range(sources):
             nulls[i] = null_source[source_ids[source + i]] * p_null
         _observe(sources, targets, target_row, backward, p_null, jumps[1], chain, work, jump_counts[1])
+        own = base - link_offsets[first]
         for i in range(sources):
-            row, here = backward[i * target_row :], posterior[base + i * targets :]
+            row, here = backward[i * target_row :], posterior[own + i * targets :]
             for j in range(targets):
                 here[j] = row[j] * forward[j * source_row + i]
 

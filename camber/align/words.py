@@ -18,6 +18,7 @@ from camber.align.pharaoh import Alignment
 from camber.align.symmetrise import METHODS, symmetrise
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.vocabulary import Vocabulary
+from camber.engine import LOCAL, Engine
 from camber.progress import log
 from camber.settings import Settings, setting
 
@@ -44,27 +45,27 @@ class AlignSettings(Settings):
     symmetrise: str = setting("grow-diag-final-and", "how both directions become one alignment", choices=METHODS)
 
 
-def align_corpus(bitext: Bitext, settings: AlignSettings | None = None, threads: int = 0) -> Alignment:
+def align_corpus(bitext: Bitext, settings: AlignSettings | None = None, engine: Engine = LOCAL) -> Alignment:
     """Align every pair of a bitext with its own vocabularies; a pair with an empty side gets no links.
 
     Nothing is drawn at random: the same text gives the same links.
     """
-    return learn_alignment(bitext, settings, threads)[0]
+    return learn_alignment(bitext, settings, engine)[0]
 
 
 def learn_alignment(
-    bitext: Bitext, settings: AlignSettings | None = None, threads: int = 0
+    bitext: Bitext, settings: AlignSettings | None = None, engine: Engine = LOCAL
 ) -> tuple[Alignment, Aligner]:
     """Align a bitext as :func:`align_corpus` does, and keep what was learnt for pairs that come later."""
     settings = settings or AlignSettings()
     cut, owner = _cut_long_pairs(bitext)
-    trainer = _trainer(cut, threads)
+    trainer = _trainer(cut, engine)
     trainer.train(*_PASSES[settings.model])
     aligner = Aligner.of(trainer, settings.symmetrise)
     return _links(trainer, settings.symmetrise, bitext, owner), aligner
 
 
-def align_new(aligner: Aligner, bitext: Bitext, threads: int = 0) -> tuple[Alignment, Aligner]:
+def align_new(aligner: Aligner, bitext: Bitext, engine: Engine = LOCAL) -> tuple[Alignment, Aligner]:
     """Align new pairs with what earlier text taught; also return the aligner with the new pairs counted in.
 
     >>> old = Bitext.encode([["la", "casa"], ["la", "mesa"]], [["the", "house"], ["the", "table"]])
@@ -74,14 +75,14 @@ def align_new(aligner: Aligner, bitext: Bitext, threads: int = 0) -> tuple[Align
     """
     bitext = Bitext(_encoded(bitext.source, aligner.source), _encoded(bitext.target, aligner.target))
     cut, owner = _cut_long_pairs(bitext)
-    trainer = _trainer(cut, threads)
+    trainer = _trainer(cut, engine)
     aligner.teach(trainer)
     trainer.revise(_REVISIONS)
     return _links(trainer, aligner.symmetrise, bitext, owner), aligner.with_counts_of(trainer)
 
 
-def _trainer(bitext: Bitext, threads: int) -> Trainer:
-    return Trainer(bitext, link_index(bitext), alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, threads=threads)
+def _trainer(bitext: Bitext, engine: Engine) -> Trainer:
+    return Trainer(bitext, link_index(bitext), alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, engine=engine)
 
 
 def _links(trainer: Trainer, method: str, bitext: Bitext, owner: npt.NDArray[np.int64]) -> Alignment:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, threads_option
+from camber.cli.options import FILE, engine_option
 
 
 @click.command(help=__doc__)
@@ -15,7 +15,7 @@ from camber.cli.options import FILE, threads_option
 @click.option("--source", required=True, type=FILE, help="Source side of the new pairs, one sentence per line.")
 @click.option("--target", required=True, type=FILE, help="Target side, line by line its translation.")
 @click.option("--alignment", type=FILE, help="Word alignment of the new pairs (Pharaoh format) instead of our own.")
-@threads_option
+@engine_option
 def command(model: Path, **values: Any) -> None:
     from camber.pipeline.add import add
 

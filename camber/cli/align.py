@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from camber.align.words import AlignSettings
-from camber.cli.options import FILE, pick, settings_options, threads_option
+from camber.cli.options import FILE, engine_option, pick, settings_options
+from camber.engine import Engine
 
 
 @click.command("align")
@@ -17,8 +18,8 @@ from camber.cli.options import FILE, pick, settings_options, threads_option
 @click.option("--out", required=True, type=FILE, help="Alignments in Pharaoh format (0-0 1-2: source-target).")
 @click.option("--gold", type=FILE, help="Gold alignment of the first pairs: print the alignment error rate.")
 @settings_options(AlignSettings)
-@threads_option
-def command(source: Path, target: Path, out: Path, gold: Path | None, threads: int, **values: Any) -> None:
+@engine_option
+def command(source: Path, target: Path, out: Path, gold: Path | None, engine: Engine, **values: Any) -> None:
     """Word-align two parallel files."""
     from camber.align.error_rate import error_rate, read_gold
     from camber.align.pharaoh import write_pharaoh
@@ -36,7 +37,7 @@ def command(source: Path, target: Path, out: Path, gold: Path | None, threads: i
             raise InputError(f"{len(wanted):,} gold alignments for {len(sides[0]):,} sentence pairs", gold)
         bitext = Bitext.encode(*sides)
     with stage("align"):
-        alignment = align_corpus(bitext, pick(AlignSettings, values), threads)
+        alignment = align_corpus(bitext, pick(AlignSettings, values), engine)
     write_pharaoh(out, alignment)
     if wanted:
         click.echo(f"{error_rate(alignment, wanted)}  ({len(wanted):,} of {len(bitext):,} pairs)")

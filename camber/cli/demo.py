@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from camber.cli.options import FILE, seed_option, threads_option
+from camber.cli.options import FILE, engine_option, seed_option
+from camber.engine import Engine
 
 if TYPE_CHECKING:
     from camber.report.page import Shown
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 @click.command("demo")
 @click.option("--dir", "folder", type=FILE, default="camber-demo", show_default=True, help="Folder for everything.")
 @seed_option
-@threads_option
-def command(folder: Path, seed: int, threads: int) -> None:
+@engine_option
+def command(folder: Path, seed: int, engine: Engine) -> None:
     """Train, translate and report on the built-in corpus: what is said at a hotel's front desk, Spanish to English."""
     from camber.report.demo import run_demo
 
-    demo = run_demo(folder, seed=seed, threads=threads)
+    demo = run_demo(folder, seed=seed, engine=engine)
     click.echo()
     for item in demo.examples[:4]:
         _show(item)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from camber.cli.options import FILE, threads_option
+from camber.cli.options import FILE, engine_option
+from camber.engine import Engine
 
 
 @click.command("extract")
@@ -30,7 +31,7 @@ from camber.cli.options import FILE, threads_option
     show_default=True,
     help="With --hiero: a cdec grammar for each line, or one Moses rule table.",
 )
-@threads_option
+@engine_option
 def command(
     source: Path,
     target: Path,
@@ -40,7 +41,7 @@ def command(
     reordering: bool,
     hiero: Path | None,
     format: str,
-    threads: int,
+    engine: Engine,
 ) -> None:
     """Extract all phrase pairs, unpruned, with Moses' scores, and write them as Moses tables.
 
@@ -54,6 +55,6 @@ def command(
             where = "with" if only else "without"
             raise click.UsageError(f"--{name.replace('_', '-')} is used {where} --hiero only")
     if hiero is not None:
-        extract_hiero(source, target, alignment, out, hiero, format, threads=threads)
+        extract_hiero(source, target, alignment, out, hiero, format, engine=engine)
     else:
-        extract_tables(source, target, alignment, out, max_phrase_length, reordering, threads)
+        extract_tables(source, target, alignment, out, max_phrase_length, reordering, engine)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from camber.engine import Engine, Threads
 from camber.errors import SettingsError
 from camber.settings import Settings
 
@@ -22,8 +23,20 @@ Made = TypeVar("Made", bound=Settings)
 #: An input file; whether it exists is checked by the reader, whose message names file and remedy.
 FILE = click.Path(path_type=Path)
 
-threads_option = click.option(
-    "--threads", type=click.IntRange(0), default=0, show_default="all cores", help="Threads to use."
+
+def _engine(context: click.Context, parameter: click.Parameter, threads: int) -> Engine:
+    return Threads(threads)
+
+
+#: where a command computes; the command's argument is called `engine`
+engine_option = click.option(
+    "--threads",
+    "engine",
+    type=click.IntRange(0),
+    default=0,
+    show_default="all cores",
+    help="Threads to use.",
+    callback=_engine,
 )
 seed_option = click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from camber.cli.options import FILE, pick, refuse_idle, seed_option, settings_options, threads_option
+from camber.cli.options import FILE, engine_option, pick, refuse_idle, seed_option, settings_options
 from camber.nbest.nbest import FORMATS
 from camber.rerank.settings import LEARNERS, FeatureSettings, ResponseSettings
 from camber.tune.tuners import TUNERS
@@ -64,7 +64,7 @@ def command() -> None:
 @click.option("--held-out", type=click.IntRange(2), metavar="K", help="Cross-validate with K folds of sentences.")
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON.")
 @seed_option
-@threads_option
+@engine_option
 def fit(
     path: Path,
     source: Path | None,

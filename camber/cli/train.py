@@ -11,12 +11,12 @@ import click
 
 from camber.cli.options import (
     FILE,
+    engine_option,
     given,
     naming_flags,
     refuse_idle,
     seed_option,
     settings_options,
-    threads_option,
 )
 from camber.pipeline.settings import STAGES, TrainSettings, read_config
 from camber.progress import log
@@ -54,7 +54,7 @@ def _stage_options(command: Any) -> Any:
 @click.option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.")
 @_stage_options
 @seed_option
-@threads_option
+@engine_option
 def command(config: Path | None, **values: Any) -> None:
     from camber.bend.discrete import APPLIES
     from camber.pipeline.train import train

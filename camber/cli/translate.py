@@ -14,8 +14,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from camber.cli.options import FILE, given, refuse_idle, settings_options, threads_option
+from camber.cli.options import FILE, engine_option, given, refuse_idle, settings_options
 from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Engine
 
 if TYPE_CHECKING:
     from camber.model.translator import Translation, Translator
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--distinct/--no-distinct", default=True, show_default=True, help="List every row of tokens once.")
 @click.option("--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).")
 @settings_options(DecodeSettings, shown="the model's own")
-@threads_option
+@engine_option
 def command(
     model: Path,
     source: Path | None,
@@ -46,7 +47,7 @@ def command(
     nbest_format: str | None,
     distinct: bool,
     alignment_file: Path | None,
-    threads: int,
+    engine: Engine,
     **values: Any,
 ) -> None:
     from camber.files import check_outputs, read_lines, write_whole
@@ -64,7 +65,7 @@ def command(
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
         links = stack.enter_context(write_whole(alignment_file)) if alignment_file else None
         candidates: list[list[Translation]] = []
-        for best in translator.translations(lines, nbest, distinct, threads, 1 if interactive else CHUNK):
+        for best in translator.translations(lines, nbest, distinct, engine, 1 if interactive else CHUNK):
             out.write(best[0].text + "\n")
             if interactive:
                 out.flush()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, given, refuse_idle, seed_option, settings_options, threads_option
+from camber.cli.options import FILE, engine_option, given, refuse_idle, seed_option, settings_options
 from camber.tune.loop import TuneSettings
 
 
@@ -23,7 +23,7 @@ from camber.tune.loop import TuneSettings
 @click.option("--out", type=FILE, help="Write the tuned model here instead of changing MODEL.")
 @settings_options(TuneSettings)
 @seed_option
-@threads_option
+@engine_option
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def command(model: Path, as_json: bool, **values: Any) -> None:
     import json

@@ -13,6 +13,7 @@ from camber.arrays.sparse import Counts
 from camber.bend.discrete import DiscreteBend
 from camber.bend.weighing import Weighing
 from camber.corpus import Sentences, Vocabulary
+from camber.engine import LOCAL, Engine
 
 F8 = npt.NDArray[np.float64]
 I8 = npt.NDArray[np.int64]
@@ -141,7 +142,7 @@ class Decoder(Protocol):
         sentences: Sequence[Sequence[str]],
         nbest: int = 1,
         distinct: bool = True,
-        threads: int = 0,
+        engine: Engine = LOCAL,
         first: int = 0,
     ) -> Iterator[Sequence[Derivation]]:
         """Yield the `nbest` best derivations of every tokenised sentence, best first.
@@ -150,7 +151,7 @@ class Decoder(Protocol):
         """
 
     def decode_columns(
-        self, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int, threads: int = 0
+        self, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int, engine: Engine = LOCAL
     ) -> HypothesisColumns:
         """Decode into columns of distinct hypotheses."""
 

@@ -1,1 +1,11 @@
-"""Engines: where maps over pieces of work run."""
+"""Engines: where maps over pieces of work run.
+
+A stage hands over a task, what all pieces share, and the pieces; it gets the results in the order of the pieces, so the
+outcome does not depend on where they were computed. A task is a function of a module, which returns its result and
+never writes into what is shared: so threads, processes and other machines can all run it.
+"""
+
+from camber.engine.engine import Engine
+from camber.engine.threads import LOCAL, Threads, split_evenly
+
+__all__ = ["LOCAL", "Engine", "Threads", "split_evenly"]

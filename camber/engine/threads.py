@@ -1,19 +1,15 @@
-"""Engines: where maps over batches of sentences run.
-
-A stage hands over a function and a list of batches and gets the results in the same order, so the outcome does not
-depend on how many threads there are. Kernels release the GIL, which is why threads are enough on one machine.
-"""
+"""Threads of this machine. Kernels release the GIL, which is why threads are enough here."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from camber.engine.engine import Piece, Result, Shared
+from camber.errors import SettingsError
 
 
 def default_threads() -> int:
@@ -23,18 +19,33 @@ def default_threads() -> int:
     return os.cpu_count() or 1
 
 
-def in_order(function: Callable[[Item], Result], batches: Iterable[Item], threads: int = 0) -> Iterator[Result]:
-    """Yield ``function(batch)`` for every batch, in order, on `threads` threads (0: one per core).
+@dataclass(frozen=True)
+class Threads:
+    """Run tasks on so many threads (0: one per core).
 
-    >>> list(in_order(lambda x: x * x, [1, 2, 3], threads=2))
-    [1, 4, 9]
+    >>> list(Threads(2).map(pow, 2, [1, 2, 3]))
+    [2, 4, 8]
     """
-    threads = threads or default_threads()
-    if threads == 1:
-        yield from map(function, batches)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(function, batches)
+
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            raise SettingsError(f"{self.count} threads; expected 0 (one per core) or more")
+
+    def map(self, task: Callable[[Shared, Piece], Result], shared: Shared, pieces: Iterable[Piece]) -> Iterator[Result]:
+        """Yield ``task(shared, piece)`` for every piece, in their order."""
+        threads = self.count or default_threads()
+        if threads == 1:
+            for piece in pieces:
+                yield task(shared, piece)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(lambda piece: task(shared, piece), pieces)
+
+
+#: all cores of this machine
+LOCAL = Threads()
 
 
 def split_evenly(total: int, pieces: int) -> list[range]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from camber.decode.derivation import Decoder, Derivation
 from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, ModelError
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
@@ -122,31 +123,31 @@ class Translator:
                 tokens[position] = next((form for form in forms if known(form) >= 0), word)
         return tokens
 
-    def translate(self, lines: Iterable[str], threads: int = 0) -> list[str]:
+    def translate(self, lines: Iterable[str], engine: Engine = LOCAL) -> list[str]:
         """Translate raw lines.
 
         >>> model.translate(["ein haus"])                                           # doctest: +SKIP
         ['a house']
         """
-        return [found[0].text for found in self.translations(lines, threads=threads)]
+        return [found[0].text for found in self.translations(lines, engine=engine)]
 
     def translations(
-        self, lines: Iterable[str], nbest: int = 1, distinct: bool = True, threads: int = 0, chunk: int = CHUNK
+        self, lines: Iterable[str], nbest: int = 1, distinct: bool = True, engine: Engine = LOCAL, chunk: int = CHUNK
     ) -> Iterator[list[Translation]]:
         """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time."""
         if isinstance(lines, str | bytes):
             raise LinesError(
                 f"expected lines, not the single {type(lines).__name__} {lines[:40]!r}; put it into a list"
             )
-        return self._translations(iter(lines), nbest, distinct, threads, chunk)
+        return self._translations(iter(lines), nbest, distinct, engine, chunk)
 
     def _translations(
-        self, lines: Iterator[str], nbest: int, distinct: bool, threads: int, chunk: int
+        self, lines: Iterator[str], nbest: int, distinct: bool, engine: Engine, chunk: int
     ) -> Iterator[list[Translation]]:
         first = 0
         while group := list(islice(lines, chunk)):
             tokens = [self.source_tokens(line) for line in group]
-            decoded = self.decoder.decode(tokens, nbest, distinct, threads, first)
+            decoded = self.decoder.decode(tokens, nbest, distinct, engine, first)
             first += len(group)
             for line, words, found in zip(group, tokens, decoded, strict=True):
                 best = [Translation(self.text.finish(item.words, line), words, item) for item in found]

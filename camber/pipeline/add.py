@@ -13,6 +13,7 @@ from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import align_new
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.corpus.cleaning import CleanSettings, clean
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError, ModelError
 from camber.files import read_lines, read_parallel
 from camber.model.added import FOLDER, INDEX, Memory
@@ -34,7 +35,7 @@ def add(
     target: Name | Sequence[str],
     *,
     alignment: Name | None = None,
-    threads: int = 0,
+    engine: Engine = LOCAL,
 ) -> Translator:
     """Add sentence pairs to a phrase or hierarchical model and return it, opened again.
 
@@ -53,7 +54,7 @@ def add(
         memory, bitext, kept = _prepare(directory, lines, source)
         written = [f"{FOLDER}/"]
         if alignment is None:
-            links, aligner = align_new(Aligner.load(directory.path / ALIGNER), bitext, threads)
+            links, aligner = align_new(Aligner.load(directory.path / ALIGNER), bitext, engine)
             aligner.save(draft.folder / ALIGNER)
             written += [f"{ALIGNER}/{path.name}" for path in (draft.folder / ALIGNER).iterdir()]
         else:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus.bitext import Bitext
-from camber.engine.threads import in_order
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError
 from camber.files import read_lines, read_parallel, words
 from camber.formats.cdec.grammars import write_cdec_grammar
@@ -28,6 +28,7 @@ from camber.rules.phrase.store import RuleStore
 
 #: The formats of hierarchical rules.
 FORMATS = ("cdec", "moses")
+_OURS_TO_CDEC = {ours: theirs for theirs, ours in CDEC_NAMES.items()}
 #: The scores of hierarchical rules in a Moses table; p(s|t) is not among them, as occurrences of s alone are looked at.
 MOSES_SCORES = ("p_coherent", "lex_s_given_t", "lex_t_given_s")
 
@@ -39,7 +40,7 @@ def extract_tables(
     out: str | Path,
     max_phrase_length: int = 7,
     reordering: bool = True,
-    threads: int = 0,
+    engine: Engine = LOCAL,
 ) -> RuleStore:
     """Extract all phrase pairs of tokenised parallel files and write Moses tables into the new folder `out`.
 
@@ -49,7 +50,7 @@ def extract_tables(
     _check_absent(out)
     bitext, links = _read(source, target, alignment)
     with stage("extract"):
-        store = extract(bitext, links, settings, threads)
+        store = extract(bitext, links, settings, engine)
     log.info("%s phrase pairs, %s source phrases", f"{len(store):,}", f"{store.phrases:,}")
     with stage("write"), _whole_folder(out) as folder:
         write_moses(store, folder)
@@ -64,7 +65,7 @@ def extract_hiero(
     test: str | Path,
     format: str = "cdec",
     settings: HieroSettings | None = None,
-    threads: int = 0,
+    engine: Engine = LOCAL,
 ) -> int:
     """Extract the hierarchical rules for every line of the tokenised text `test` into the new folder `out`.
 
@@ -81,18 +82,20 @@ def extract_hiero(
         extractor = HieroExtractor(CorpusIndex.build(bitext, links), None, settings)
     with stage("extract and write"), _whole_folder(out) as folder:
         if format == "cdec":
-            called = {ours: theirs for theirs, ours in CDEC_NAMES.items()}
-
-            def write(line: tuple[int, list[str]]) -> int:
-                return write_cdec_grammar(folder / f"grammar.{line[0]}.gz", extractor.grammar(line[1]), called)
-
-            count = sum(in_order(write, enumerate(sentences), threads))
+            count = sum(engine.map(_write_cdec, (extractor, folder), enumerate(sentences)))
         else:
             raw = (extractor.raw(line).grammar(RAW_NAMES, logarithms=False) for line in sentences)
             count = write_moses_rules(folder / "rule-table.gz", raw, MOSES_SCORES, ("", "count_s", "count_st"))
             write_glue(folder / "glue-grammar")
     log.info("%s: %s rules for %s lines", out, f"{count:,}", f"{len(sentences):,}")
     return count
+
+
+def _write_cdec(shared: tuple[HieroExtractor, Path], line: tuple[int, list[str]]) -> int:
+    """Write the grammar of one sentence into a file of its own; return the number of its rules."""
+    extractor, folder = shared
+    number, sentence = line
+    return write_cdec_grammar(folder / f"grammar.{number}.gz", extractor.grammar(sentence), _OURS_TO_CDEC)
 
 
 def _check_absent(out: str | Path) -> None:

@@ -16,6 +16,7 @@ from camber.align.words import learn_alignment
 from camber.bend.discrete import APPLIES
 from camber.corpus.splitting import FEWEST_TO_TUNE
 from camber.decode.phrase.features import untuned_weights
+from camber.engine import LOCAL, Engine
 from camber.errors import InputError, ModelError, SettingsError, TuneError
 from camber.features.weights import Weights
 from camber.files import read_parallel
@@ -65,7 +66,7 @@ def train(
     tuned: bool = True,
     settings: TrainSettings | None = None,
     seed: int = 1,
-    threads: int = 0,
+    engine: Engine = LOCAL,
     keep_work: bool = True,
 ) -> Translator:
     """Train a translator from two parallel files and return it, opened from its directory `model`.
@@ -109,7 +110,7 @@ def train(
         aligned = stages.run(
             "align",
             {"corpus": corpus, "settings": settings.align, "own": Path(alignment) if alignment else None},
-            lambda folder: _align(corpus, alignment, settings, threads, folder),
+            lambda folder: _align(corpus, alignment, settings, engine, folder),
             code=("camber.align",),
         )
         language = stages.run(
@@ -121,7 +122,7 @@ def train(
         rules = stages.run(
             _RULE_STAGES[method],
             {"corpus": corpus, "aligned": aligned, "settings": settings.rules if method == "phrase" else None},
-            lambda folder: _rules(method, corpus, aligned, settings, threads, folder),
+            lambda folder: _rules(method, corpus, aligned, settings, engine, folder),
             code=("camber.rules",),
         )
         dev = dev or _held_out(corpus)
@@ -131,7 +132,7 @@ def train(
                 "tune",
                 {"corpus": corpus, "lm": language, "rules": rules, "settings": settings.tune, "dev": dev, "seed": seed,
                  "search": settings.decode if method == "phrase" else [settings.hiero, settings.chart]},
-                lambda folder: _tune(method, settings, corpus, language, rules, dev, seed, threads, folder),
+                lambda folder: _tune(method, settings, corpus, language, rules, dev, seed, engine, folder),
                 code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend"),
             )  # fmt: skip
         if tuning is None and settings.tune.bend not in ("keep", "none"):
@@ -141,7 +142,7 @@ def train(
             stages.remove()
     translator = load(model)
     if dev and tuning is None:
-        _report(translator, dev, threads)
+        _report(translator, dev, engine)
     return translator
 
 
@@ -180,11 +181,11 @@ def _read_dev(source: Name | None, references: list[Path]) -> Dev | None:
     return first, others
 
 
-def _align(corpus: Stage, alignment: Name | None, settings: TrainSettings, threads: int, folder: Path) -> None:
+def _align(corpus: Stage, alignment: Name | None, settings: TrainSettings, engine: Engine, folder: Path) -> None:
     """Align the corpus, or read the user's alignment and keep the lines of the pairs that cleaning kept."""
     bitext = load_bitext(corpus.folder)
     if alignment is None:
-        found, aligner = learn_alignment(bitext, settings.align, threads)
+        found, aligner = learn_alignment(bitext, settings.align, engine)
         aligner.save(folder / "aligner")  # for pairs that are added later
     else:
         lengths = np.column_stack((bitext.source.lengths, bitext.target.lengths))
@@ -235,11 +236,11 @@ def _can_be_tuned_on(dev: Dev | None) -> bool:
     return True
 
 
-def _rules(method: str, corpus: Stage, aligned: Stage, settings: TrainSettings, threads: int, folder: Path) -> None:
+def _rules(method: str, corpus: Stage, aligned: Stage, settings: TrainSettings, engine: Engine, folder: Path) -> None:
     """Extract all phrase pairs, or index the corpus so that rules can be extracted for every sentence."""
     bitext, alignment = load_bitext(corpus.folder), _load_alignment(aligned.folder)
     if method == "phrase":
-        extract(bitext, alignment, settings.rules, threads).save(folder)
+        extract(bitext, alignment, settings.rules, engine).save(folder)
     else:
         CorpusIndex.build(bitext, alignment).save(folder)
 
@@ -267,14 +268,14 @@ def _tune(
     rules: Stage,
     dev: Dev | None,
     seed: int,
-    threads: int,
+    engine: Engine,
     folder: Path,
 ) -> None:
     """Tune the weights; where that is impossible, say why and keep the untuned ones."""
     translator = _open(method, settings, corpus, language, rules)
     try:
         source, references = dev or ([], [])
-        translator = tune(translator, source, references, settings.tune, seed, threads).translator
+        translator = tune(translator, source, references, settings.tune, seed, engine).translator
     except TuneError as error:
         log.warning("not tuned: %s", error)
     translator.weights.write(folder / "weights.tsv")
@@ -344,9 +345,9 @@ def _sizes(method: str, rules: Stage, models: list[NgramModel]) -> dict[str, int
     }
 
 
-def _report(translator: Translator, dev: Dev, threads: int) -> None:
+def _report(translator: Translator, dev: Dev, engine: Engine) -> None:
     """Say how well the model translates text that it was not trained on."""
     source, references = dev
     metric = BLEU(tokenize="none" if translator.text.settings.tokenizer == "none" else "13a")
-    score = metric.score(metric.statistics(translator.translate(source, threads), references).sum(0))
+    score = metric.score(metric.statistics(translator.translate(source, engine), references).sum(0))
     log.info("BLEU on %s dev lines: %.2f", f"{len(source):,}", score)

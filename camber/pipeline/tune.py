@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError
 from camber.files import read_parallel, write_lines
 from camber.model.bend import write_bend
@@ -30,7 +31,7 @@ def tune_model(
     out: str | Path | None = None,
     settings: TuneSettings | Mapping[str, Any] | None = None,
     seed: int = 1,
-    threads: int = 0,
+    engine: Engine = LOCAL,
 ) -> Outcome:
     """Tune the weights of a model on a dev set and write it back (or to `out`), whole or not at all.
 
@@ -50,11 +51,11 @@ def tune_model(
     if len({bool(grid), hyper_source is not None, bool(hyper_targets)}) > 1:
         raise SettingsError("hyper-parameters need a grid, and a hyper set of source and target; give all three")
     if not grid or hyper_source is None:
-        outcome = tune(load(model), source, references, settings, seed, threads)
+        outcome = tune(load(model), source, references, settings, seed, engine)
     else:
         hyper, *hyper_references = read_parallel(hyper_source, *hyper_targets)
         values = parse_grid(grid) if isinstance(grid, str) else grid
-        outcome = tune_grid(load(model), source, references, hyper, hyper_references, values, settings, seed, threads)
+        outcome = tune_grid(load(model), source, references, hyper, hyper_references, values, settings, seed, engine)
     with_weights(model, out or model, outcome.translator, settings, outcome)
     return outcome
 

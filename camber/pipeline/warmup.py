@@ -18,6 +18,7 @@ from camber.decode.chart.forest import forest_sums
 from camber.decode.lists import to_nbest
 from camber.decode.phrase.features import untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Threads
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.formats.moses.phrase_table import read_moses
@@ -60,9 +61,9 @@ def _use_everything() -> None:
     source, target = generate(train=60, dev=1, test=1).train
     bitext = Bitext.encode([line.split() for line in source], [line.split() for line in target])
     for effort in ("quick", "best"):
-        alignment, aligner = learn_alignment(bitext, AlignSettings(model=effort), threads=1)
-    align_new(aligner, bitext, threads=1)
-    store = extract(bitext, alignment, RuleSettings(significance="alpha-epsilon"), threads=1)
+        alignment, aligner = learn_alignment(bitext, AlignSettings(model=effort), engine=Threads(1))
+    align_new(aligner, bitext, engine=Threads(1))
+    store = extract(bitext, alignment, RuleSettings(significance="alpha-epsilon"), engine=Threads(1))
     trie = estimate(bitext.target, LmSettings(order=3))
     language = NgramModel.from_trie(trie)
     language.score(bitext.target)
@@ -74,10 +75,10 @@ def _use_everything() -> None:
         Weights(poor),
         DecodeSettings(pop_limit=20),
     )
-    found = list(translator.translations(source[:2], nbest=3, threads=1))
+    found = list(translator.translations(source[:2], nbest=3, engine=Threads(1)))
     to_nbest(translator.decoder, [[item.derivation for item in best] for best in found])
     for tuner in TUNERS:
-        tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), threads=1)
+        tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), engine=Threads(1))
     weights = untuned_hiero_weights(1)
     index = CorpusIndex.build(bitext, alignment)
     decoder = translator.phrase_decoder
@@ -86,13 +87,13 @@ def _use_everything() -> None:
     forest_sums(chart.hypergraph(source[0].split()), chart.weights)
     hiero = Translator(translator.text, chart, weights)
     for nbest in (1, 3):
-        list(hiero.translations(source[:2], nbest=nbest, threads=1))
-    tune(hiero, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), threads=1)
+        list(hiero.translations(source[:2], nbest=nbest, engine=Threads(1)))
+    tune(hiero, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), engine=Threads(1))
     for model, tuner in ((translator, "pro"), (hiero, "expected-bleu")):
         bent = TuneSettings(tuner=tuner, iterations=2, nbest=10, bend="mnr", bits=2)
-        tune(model, source[:20], [target[:20]], bent, threads=1)
+        tune(model, source[:20], [target[:20]], bent, engine=Threads(1))
     metric = BLEU(tokenize="none")
-    rows = metric.statistics(translator.translate(source, threads=1), [target])
+    rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
     paired_bootstrap(metric, rows, rows, samples=10)
     paired_randomisation(metric, rows, rows, trials=10)
     lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from camber.align.pharaoh import Alignment
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.hotel import SOURCE_LANG, TARGET_LANG, HotelCorpus, generate
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.files import write_lines
 from camber.metrics.bleu import BLEU
@@ -63,7 +64,7 @@ class Demo:
 
 
 def run_demo(
-    folder: str | Path = "camber-demo", *, seed: int = 1, threads: int = 0, sizes: Sizes | None = None
+    folder: str | Path = "camber-demo", *, seed: int = 1, engine: Engine = LOCAL, sizes: Sizes | None = None
 ) -> Demo:
     """Generate the hotel corpus into `folder`, train on it, translate its test set, and write ``report.html`` there.
 
@@ -86,14 +87,14 @@ def run_demo(
         dev_target=folder / f"dev.{TARGET_LANG}",
         settings=TrainSettings(text=TextSettings(source_lang=SOURCE_LANG, target_lang=TARGET_LANG)),
         seed=seed,
-        threads=threads,
+        engine=engine,
     )
     work = folder / "model.work"
     stages += _stage_seconds(work, clock)
 
     started_test = time.monotonic()
     with stage("test"):
-        found = [best[0] for best in translator.translations(corpus.test.source, threads=threads)]
+        found = [best[0] for best in translator.translations(corpus.test.source, engine=engine)]
         outputs = [item.text for item in found]
         write_lines(folder / f"test.output.{TARGET_LANG}", outputs)
         scores = compare({"demo": outputs}, [corpus.test.target], ["bleu", "chrf"], seed=seed)
@@ -131,7 +132,7 @@ def run_demo(
             feature_names=translator.decoder.names,
             weights=translator.decoder.weights,
             listed=listed,
-            candidates=_candidates(translator, listed, threads),
+            candidates=_candidates(translator, listed, engine),
             footer=f"Seed {seed}. Everything on this page comes from the folder it stands in: train, dev and test "
             "text, the model, and the translations.",
         )
@@ -234,7 +235,7 @@ def _aligned_pairs(bitext: Bitext, folder: Path, count: int = 2) -> list[Aligned
     return chosen
 
 
-def _candidates(translator: Translator, line: str, threads: int) -> list[Candidate]:
+def _candidates(translator: Translator, line: str, engine: Engine) -> list[Candidate]:
     """Return the best translations of a sentence."""
-    found: list[Translation] = next(iter(translator.translations([line], CANDIDATES, threads=threads)))
+    found: list[Translation] = next(iter(translator.translations([line], CANDIDATES, engine=engine)))
     return [Candidate(item.text, item.derivation.score, item.derivation.sums) for item in found]

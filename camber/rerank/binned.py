@@ -28,6 +28,7 @@ from camber.bend.bins import Bins
 from camber.bend.discrete import DiscreteBend
 from camber.bend.response import Response
 from camber.bend.weighing import Weighing
+from camber.engine import Engine
 from camber.errors import SettingsError, TuneError, UnmovedError
 from camber.features.weights import Weights
 from camber.metrics.outside import Outside
@@ -78,7 +79,7 @@ class Binned:
         tuner: str,
         settings: Mapping[str, Any],
         seed: int,
-        threads: int,
+        engine: Engine,
         cautious: bool = True,
         sparse: frozenset[str] = frozenset(),
     ) -> Binned:
@@ -87,7 +88,7 @@ class Binned:
         `sparse` names the features that are absent where they are 0.
         """
         check_tuner(tuner)
-        linear = Linear.fit(data, own, tuner, settings, seed, threads, cautious)
+        linear = Linear.fit(data, own, tuner, settings, seed, engine, cautious)
         bend = make_bend(data, learner, responses.bits, sparse)
         if not bend.width:
             log.warning("no feature has more than two values: there is nothing to bend, and the model is linear")
@@ -102,7 +103,7 @@ class Binned:
             line = linear.weights if part is wide else straight(part)
             start = np.concatenate([line * linear.scales, np.zeros(bend.width)])
             start /= part.spread(part.scores(start)) or 1.0
-            return start, _tuned(part, start, penalty, tuner, settings, seed, threads, part is wide)
+            return start, _tuned(part, start, penalty, tuner, settings, seed, engine, part is wide)
 
         def straight(part: TuningData) -> Array:
             """Return the weights of a linear model of some sentences, which goes as far as that of all of them."""
@@ -110,7 +111,7 @@ class Binned:
                 part, names=data.names, features=part.features * linear.scales, counts=None, fixed=data.fixed
             )
             try:
-                return Linear.fit(alone, own, tuner, settings, seed, threads, step=linear.step).weights
+                return Linear.fit(alone, own, tuner, settings, seed, engine, step=linear.step).weights
             except TuneError:  # these sentences alone teach nothing
                 return np.eye(len(data.names))[own]
 
@@ -229,14 +230,14 @@ def _tuned(
     tuner: str,
     settings: Mapping[str, Any],
     seed: int,
-    threads: int,
+    engine: Engine,
     whole: bool,
 ) -> Array:
     """Return tuned weights whose scores vary as much as 1; the start where there is nothing to learn."""
     extra = {} if penalty is None else {"regulariser": penalty}
     try:
         fit: Any = make_tuner(tuner, **settings).fit
-        weights: Array = fit(part, start, seed, threads, **extra).weights
+        weights: Array = fit(part, start, seed, engine, **extra).weights
     except UnmovedError:
         return start
     except TuneError:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.engine import Engine
 from camber.errors import TuneError, UnmovedError
 from camber.features.weights import Weights
 from camber.files import write_lines
@@ -52,7 +53,7 @@ class Linear:
         tuner: str,
         settings: Mapping[str, Any],
         seed: int,
-        threads: int,
+        engine: Engine,
         cautious: bool = True,
         step: float | None = None,
     ) -> Linear:
@@ -69,7 +70,7 @@ class Linear:
 
         def tuned(part: TuningData) -> Array:
             try:
-                return _unit(make_tuner(tuner, **settings).fit(part, start, seed, threads).weights)
+                return _unit(make_tuner(tuner, **settings).fit(part, start, seed, engine).weights)
             except UnmovedError:
                 return start
             except TuneError:

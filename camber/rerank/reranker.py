@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from camber.bend.discrete import DiscreteBend
 from camber.bend.response import Response
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.lm.ngrams import NgramModel
 from camber.metrics.metric import Metric, References, make_metric
@@ -75,7 +76,7 @@ class Reranker:
         cautious: bool = True,
         tuner_settings: Mapping[str, Any] | None = None,
         seed: int = 1,
-        threads: int = 0,
+        engine: Engine = LOCAL,
     ) -> None:
         self.learner, self.metric = learner, metric
         self.tuner = tuner or ("mert" if learner == "linear" else "pro")
@@ -85,7 +86,7 @@ class Reranker:
         self.length, self.consensus = length, consensus
         self.cautious = cautious
         self.tuner_settings = dict(tuner_settings or {})
-        self.seed, self.threads = seed, threads
+        self.seed, self.engine = seed, engine
         self._fitted: Linear | Binned | None = None
         self._own: frozenset[str] = frozenset()  # names of the list's own features that may be absent (sparse)
         self._facts: dict[str, int] = {}
@@ -159,7 +160,7 @@ class Reranker:
     def fit_data(self, data: TuningData, sparse: frozenset[str] = frozenset()) -> Reranker:
         """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
         own = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
-        how = (self.tuner, self.tuner_settings, self.seed, self.threads, self.cautious)
+        how = (self.tuner, self.tuner_settings, self.seed, self.engine, self.cautious)
         fitted: Linear | Binned
         if self.learner == "linear":
             fitted = Linear.fit(data, own, *how)

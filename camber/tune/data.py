@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, TuneError
 from camber.kernel import kernel
 from camber.metrics.metric import Metric, References
@@ -43,7 +44,7 @@ class Tuned:
 class Tuner(Protocol):
     """The one interface: settings in the constructor, then `fit`."""
 
-    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
+    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, engine: Engine = LOCAL) -> Tuned:
         """Return weights for `data`; the same seed gives the same bytes with any number of threads.
 
         Only MERT, which has many starts, uses more than one.

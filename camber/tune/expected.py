@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.engine import LOCAL, Engine
 from camber.errors import TuneError
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
@@ -78,7 +79,7 @@ class ExpectedBleu(Settings):
         data: TuningData,
         start: npt.ArrayLike,
         seed: int,
-        threads: int = 0,
+        engine: Engine = LOCAL,
         regulariser: Regulariser | None = None,
     ) -> Tuned:
         """Return the weights; the objective is J (higher is better), prior and entropy included.

@@ -15,6 +15,7 @@ import numpy as np
 
 from camber.bend.discrete import APPLIES
 from camber.decode.derivation import Decoder
+from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError, TuneError
 from camber.features.weights import Weights
 from camber.model.translator import Translator
@@ -160,7 +161,7 @@ def tune_grid(
     grid: Grid,
     settings: TuneSettings | None = None,
     seed: int = 1,
-    threads: int = 0,
+    engine: Engine = LOCAL,
 ) -> GridOutcome:
     """Tune every combination of a grid on dev, and return the one whose model translates the hyper set best.
 
@@ -187,13 +188,13 @@ def tune_grid(
         decoder = decoders[own.bits]
         features = len(decoder.names)
         try:
-            outcome = tune_decoder(translator, decoder, dev, own, seed, threads, tuner)
+            outcome = tune_decoder(translator, decoder, dev, own, seed, engine, tuner)
         except TuneError as error:
             log.warning("grid %d of %d: %s", number, len(todo), error)
             trials.append(Trial(values, features, float("nan"), float("nan"), str(error)))
             failed = failed or error
             continue
-        score = _score(decoder, outcome.weights, hyper, threads)
+        score = _score(decoder, outcome.weights, hyper, engine)
         log.info("grid %d of %d: %s %.2f on the hyper set", number, len(todo), hyper.metric.name.upper(), score)
         before = max((trial.hyper for trial in trials if not trial.failure), default=-np.inf)
         trials.append(Trial(values, features, float(outcome.scores.mean()), score))
@@ -207,7 +208,7 @@ def tune_grid(
     return replace(found, weights=weights, translator=best.translator.reweighted(weights))
 
 
-def _score(decoder: Decoder, weights: Weights, hyper: DevSet, threads: int) -> float:
+def _score(decoder: Decoder, weights: Weights, hyper: DevSet, engine: Engine) -> float:
     """Return the metric of the best translations of a set."""
-    found = decoder.reweighted(weights.values).decode_columns(hyper.source, hyper.vocabulary, 1, threads)
+    found = decoder.reweighted(weights.values).decode_columns(hyper.source, hyper.vocabulary, 1, engine)
     return float(hyper.metric.score(hyper.statistics(found).sum(0)))

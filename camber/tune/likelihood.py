@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.engine import LOCAL, Engine
 from camber.settings import Settings, setting
 from camber.tune.data import Array, Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
@@ -43,7 +44,7 @@ class Likelihood(Settings):
         data: TuningData,
         start: npt.ArrayLike,
         seed: int,
-        threads: int = 0,
+        engine: Engine = LOCAL,
         regulariser: Regulariser | None = None,
     ) -> Tuned:
         """Return the weights; the objective is the loss per sentence, penalty included (lower is better).

@@ -17,6 +17,7 @@ from camber.arrays.sparse import Counts
 from camber.bend.discrete import APPLIES, DiscreteBend
 from camber.corpus import Sentences
 from camber.decode.derivation import Decoder, HypothesisColumns
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, TuneError, UnmovedError
 from camber.features.weights import Weights
 from camber.kernel import kernel
@@ -160,7 +161,7 @@ def tune(
     references: Sequence[Sequence[str]],
     settings: TuneSettings | None = None,
     seed: int = 1,
-    threads: int = 0,
+    engine: Engine = LOCAL,
     tuner: Tuner | None = None,
 ) -> Outcome:
     """Tune a model's weights on raw dev lines with one or more references each.
@@ -173,7 +174,7 @@ def tune(
     settings = settings or TuneSettings()
     dev = DevSet(translator, source, references, settings.metric)
     decoder = bent_decoder(translator.decoder.remembering(), dev.source, settings.bend, settings.bits)
-    return tune_decoder(translator, decoder, dev, settings, seed, threads, tuner)
+    return tune_decoder(translator, decoder, dev, settings, seed, engine, tuner)
 
 
 def tune_decoder(
@@ -182,7 +183,7 @@ def tune_decoder(
     dev: DevSet,
     settings: TuneSettings,
     seed: int = 1,
-    threads: int = 0,
+    engine: Engine = LOCAL,
     tuner: Tuner | None = None,
 ) -> Outcome:
     """Tune the weights of a translator's decoder that is bent already, and remembers grammars perhaps."""
@@ -194,7 +195,7 @@ def tune_decoder(
         start = decoder.weights.copy()
         if number:
             start *= np.exp(OFF * np.random.default_rng(own_seed).standard_normal(len(start)))
-        replicas.append(_replica(decoder, dev, settings, tuner, start, own_seed, threads))
+        replicas.append(_replica(decoder, dev, settings, tuner, start, own_seed, engine))
     names = decoder.names
     free = np.array([name not in FIXED for name in names])
     found = [_alike(replica.best.weights, free, replica.best.spread, replicas[0].best) for replica in replicas]
@@ -231,7 +232,7 @@ def _replica(
     tuner: Tuner | None,
     start: Array,
     seed: int,
-    threads: int,
+    engine: Engine,
 ) -> Replica:
     """Run the loop once."""
     tuner = tuner or make_tuner(settings.tuner)
@@ -249,7 +250,7 @@ def _replica(
     for number in range(1, settings.iterations + 1):
         here = decoder.reweighted(dict(zip(decoder.names, weights.tolist(), strict=True)))
         last = number == settings.iterations
-        found = here.decode_columns(dev.source, dev.vocabulary, 1 if last and number > 1 else settings.nbest, threads)
+        found = here.decode_columns(dev.source, dev.vocabulary, 1 if last and number > 1 else settings.nbest, engine)
         statistics = dev.statistics(found)
         offsets = np.concatenate([[0], np.cumsum(found.counts)])
         sums = statistics[offsets[:-1]].sum(0)
@@ -267,7 +268,7 @@ def _replica(
         if (last and number > 1) or new == 0 or number - 1 - best >= (settings.patience or number):
             break
         try:
-            fitted = tuner.fit(data, weights, seed + number, threads, **extra).weights
+            fitted = tuner.fit(data, weights, seed + number, engine, **extra).weights
         except UnmovedError:
             if number == 1:
                 raise

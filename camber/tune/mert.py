@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from camber.engine.threads import in_order
+from camber.engine import LOCAL, Engine
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
 from camber.metrics.sentence import bleu_of_row, bleu_parameters
@@ -213,6 +213,32 @@ def _highest_interval(ends: Array, quality: Array) -> tuple[int, float]:
     return found, float(quality[found])
 
 
+class _Ground(NamedTuple):
+    """What all climbs of a generation know."""
+
+    mert: Mert
+    data: TuningData
+    first: Array  # the weights that were given
+    base: Array  # what fixed features add to every score
+    scales: Array
+    known: list[Array]  # directions of earlier summits
+    highest: _Summit | None  # of the earlier generations
+
+
+def _climbed(ground: _Ground, start: tuple[int, np.random.SeedSequence]) -> _Summit:
+    """Climb from the start that a restart has."""
+    restart, seed = start
+    data, rng = ground.data, np.random.default_rng(seed)
+    weights = ground.first[data.free]
+    if ground.highest is not None:
+        weights = _nearby(rng, ground.highest.weights, ground.scales, ground.mert.noise)
+    elif restart == 1 and isinstance(data.metric, BLEU):
+        weights = smooth_start(data, ground.first)
+    elif restart > 0 or not weights.any():
+        weights = _anywhere(rng, weights, ground.scales)
+    return ground.mert.climb(data, ground.base, ground.scales, weights, rng, ground.known)
+
+
 @dataclass(frozen=True)
 class Mert(Settings):
     """Minimum error rate training, here as the maximisation of any corpus metric."""
@@ -222,7 +248,7 @@ class Mert(Settings):
     noise: float = setting(0.2, "how far from the best so far to start again, relative to its size", low=0.0)
     rounds: int = setting(100, "largest number of passes over the weights from one start", low=1)
 
-    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
+    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, engine: Engine = LOCAL) -> Tuned:
         """Return the weights with the highest corpus metric found; objective and metric are the same number.
 
         The first generation starts from the given weights, from the maximum of expected BLEU near them (a smooth
@@ -236,23 +262,11 @@ class Mert(Settings):
         seeds = np.random.SeedSequence(seed).spawn(self.restarts)
         summits: list[_Summit] = []
         highest: _Summit | None = None
-        known: list[Array] = []
-
-        def climb(restart: int) -> _Summit:
-            rng = np.random.default_rng(seeds[restart])
-            weights = first[data.free]
-            if highest is not None:
-                weights = _nearby(rng, highest.weights, scales, self.noise)
-            elif restart == 1 and isinstance(data.metric, BLEU):
-                weights = smooth_start(data, first)
-            elif restart > 0 or not weights.any():
-                weights = _anywhere(rng, weights, scales)
-            return self._climb(data, base, scales, weights, rng, known)
-
         for generation in range(0, self.restarts, _GENERATION):
             members = range(generation, min(generation + _GENERATION, self.restarts))
             known = [_unit(summit.weights, scales) for summit in summits]
-            summits += in_order(climb, members, threads)
+            ground = _Ground(self, data, first, base, scales, known, highest)
+            summits += engine.map(_climbed, ground, [(restart, seeds[restart]) for restart in members])
             highest = max(summits, key=lambda summit: summit.quality)  # the first among equals
         assert highest is not None
         best = first.copy()
@@ -265,7 +279,7 @@ class Mert(Settings):
         moved = any(summit.moves for summit in summits)
         return finished(data, _rescaled(data, best, first), sign * highest.quality, moved, info)
 
-    def _climb(
+    def climb(
         self,
         data: TuningData,
         base: Array,
@@ -279,9 +293,9 @@ class Mert(Settings):
         weights = start.copy()
 
         def scores_of(point: Array) -> Array:
-            found = base.copy()
-            add_products(data.columns, point, found)
-            return found
+            scores = base.copy()
+            add_products(data.columns, point, scores)
+            return scores
 
         def quality_of(found: Array) -> float:
             return float(data.quality(data.sums_of(data.best_by(found))[None])[0])

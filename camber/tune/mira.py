@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.engine import LOCAL, Engine
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
@@ -33,7 +34,7 @@ class Mira(Settings):
     background: str = setting("hope", "hypotheses that enter the pseudo-corpus", choices=BACKGROUNDS)
     scale: float = setting(0.2, "factor of sentence scores (0 to 100) of metrics other than BLEU", low=1e-12)
 
-    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, threads: int = 0) -> Tuned:
+    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, engine: Engine = LOCAL) -> Tuned:
         """Return the averaged weights of the best epoch; the objective is its mean hinge loss."""
         first = data.start(start)
         data.without_bins("MIRA")

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
+from camber.engine import LOCAL, Engine
 from camber.errors import TuneError
 from camber.kernel import kernel
 from camber.kernel.table import mix
@@ -44,7 +45,7 @@ class Pro(Settings):
         data: TuningData,
         start: npt.ArrayLike,
         seed: int,
-        threads: int = 0,
+        engine: Engine = LOCAL,
         regulariser: Regulariser | None = None,
     ) -> Tuned:
         """Return the weights of the logistic regression; the objective is its loss per pair, penalty included.

@@ -26,6 +26,7 @@ import numpy as np
 
 import camber
 from camber.bend.response import Response
+from camber.engine import Threads
 from camber.files import read_lines
 from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
@@ -203,11 +204,11 @@ def run(job: Job, text: Path, work: Path) -> dict[str, Any]:
         bits=job.bits,
         beta=job.beta,
     )
-    outcome = tune(model, source[:half], [target[:half]], settings, 1 + 1000 * job.replica, threads=1)
+    outcome = tune(model, source[:half], [target[:half]], settings, 1 + 1000 * job.replica, engine=Threads(1))
     source, target = source[half:], target[half:]
     if job.final:
         source, target = read_lines(text / f"test.{job.pair}"), read_lines(text / "test.en")
-    statistics = METRIC.statistics(outcome.translator.translate(source, threads=1), [target])
+    statistics = METRIC.statistics(outcome.translator.translate(source, engine=Threads(1)), [target])
     decoder = outcome.translator.decoder
     rows = [] if decoder.bend is None else [r.to_rows() for r in decoder.bend.responses(outcome.weights.values)]
     return {

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import camber
+from camber.engine import Engine, Threads
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
 from camber.progress import show
@@ -60,7 +61,7 @@ def run(text: Path, options: argparse.Namespace) -> list[str]:
         held_out=0,
         tuned=False,
         settings=TrainSettings.from_dict({"text": {"tokenizer": "none"}}),
-        threads=options.threads,
+        engine=Threads(options.threads),
     )
     sets = dev_and_test(text, "de")
     rows = []
@@ -68,20 +69,20 @@ def run(text: Path, options: argparse.Namespace) -> list[str]:
         found = []
         for replica in range(options.replicas):
             place = options.work / f"{brevity}.{replica}.json"
-            found.append(kept(place, partial(one_run, model, brevity, replica, sets, options.threads)))
+            found.append(kept(place, partial(one_run, model, brevity, replica, sets, Threads(options.threads))))
         cells = [spread([run[name] for run in found]) for name in ("dev", "test")]
         rows.append(f"| {brevity} | {cells[0]} | {cells[1]} | {cdec} | {np.mean([run['cpu'] for run in found]):.0f} |")
     return rows
 
 
-def one_run(model: Translator, brevity: str, replica: int, sets: Sets, threads: int) -> dict[str, float]:
+def one_run(model: Translator, brevity: str, replica: int, sets: Sets, engine: Engine) -> dict[str, float]:
     """Tune once and measure dev and test."""
     start = time.process_time()
     source, target = sets["dev"]
     settings = TuneSettings(tuner="pro", iterations=ITERATIONS, patience=0)
-    weights = tune(model, source, [target], settings, 1 + 1000 * replica, threads, Pro(brevity=brevity)).weights
+    weights = tune(model, source, [target], settings, 1 + 1000 * replica, engine, Pro(brevity=brevity)).weights
     seconds = time.process_time() - start
-    return {**scores(model.reweighted(weights), sets, threads), "cpu": seconds}
+    return {**scores(model.reweighted(weights), sets, engine), "cpu": seconds}
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.engine import Engine, Threads
 from camber.metrics.metric import Metric, References
 from camber.tune import Likelihood, Mert, Mira, Pro, TuningData
 
@@ -66,7 +67,7 @@ def cosine(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
-def condition(dimensions: list[int], seeds: int, sentences: int, candidates: int, noise: float, threads: int) -> str:
+def condition(dimensions: list[int], seeds: int, sentences: int, candidates: int, noise: float, engine: Engine) -> str:
     """Return a table: rows are dimensions, columns the tuners' mean cosine and CPU-seconds."""
     heads = [type(tuner).__name__ for tuner in TUNERS]
     lines = ["| dimensions | start | " + " | ".join(heads) + " |", "|---|---|" + "---|" * len(heads)]
@@ -81,7 +82,7 @@ def condition(dimensions: list[int], seeds: int, sentences: int, candidates: int
             cosines[seed, 0] = cosine(start, gold)
             for number, tuner in enumerate(TUNERS):
                 before = time.process_time()
-                tuned = tuner.fit(data, start, seed, threads)
+                tuned = tuner.fit(data, start, seed, engine)
                 seconds[number] += (time.process_time() - before) / seeds
                 cosines[seed, number + 1] = cosine(tuned.weights, gold)
         mean = cosines.mean(0)
@@ -113,7 +114,7 @@ def main() -> None:
     parts = []
     for noise, title in ((0.0, "Without noise"), (args.noise, f"With noise (standard deviation {args.noise:g})")):
         print(f"\n{title}\n", flush=True)
-        found = condition(dimensions, args.seeds, args.sentences, args.candidates, noise, args.threads)
+        found = condition(dimensions, args.seeds, args.sentences, args.candidates, noise, Threads(args.threads))
         parts.append(f"\n**{title}**: cosine to the gold weights (CPU-seconds), mean of {args.seeds} draws\n\n{found}")
     text = f"{args.sentences} sentences, {args.candidates} candidates each.\n" + "\n".join(parts) + "\n"
     if not args.dry_run:

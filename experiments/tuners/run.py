@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import camber
+from camber.engine import Engine, Threads
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
 from camber.progress import show
@@ -64,7 +65,7 @@ def run_language(language: str, text: Path, options: argparse.Namespace) -> list
         held_out=0,
         tuned=False,
         settings=TrainSettings.from_dict({"text": {"tokenizer": "none"}}),
-        threads=options.threads,
+        engine=Threads(options.threads),
     )
     sets = dev_and_test(text, language)
     rows = []
@@ -72,7 +73,7 @@ def run_language(language: str, text: Path, options: argparse.Namespace) -> list
         found = []
         for replica in range(1 if tuner == "untuned" else options.replicas):
             place = options.work / f"{language}.{tuner}.{replica}.json"
-            found.append(kept(place, partial(one_run, model, tuner, replica, sets, options.threads)))
+            found.append(kept(place, partial(one_run, model, tuner, replica, sets, Threads(options.threads))))
         moses = MOSES.get((language, tuner))
         cells = [spread([run[name] for run in found]) for name in ("dev", "test")]
         seconds = f"{np.mean([run['cpu'] for run in found]):.0f}"
@@ -80,7 +81,7 @@ def run_language(language: str, text: Path, options: argparse.Namespace) -> list
     return rows
 
 
-def one_run(model: Translator, tuner: str, replica: int, sets: Sets, threads: int) -> dict[str, float]:
+def one_run(model: Translator, tuner: str, replica: int, sets: Sets, engine: Engine) -> dict[str, float]:
     """Tune once and measure dev and test."""
     start = time.process_time()
     weights = model.weights
@@ -88,9 +89,9 @@ def one_run(model: Translator, tuner: str, replica: int, sets: Sets, threads: in
         source, target = sets["dev"]
         own = Pro(brevity="smoothed") if tuner == "pro-smoothed" else None
         settings = TuneSettings(tuner=tuner.removesuffix("-smoothed"))
-        weights = tune(model, source, [target], settings, 1 + 1000 * replica, threads, own).weights
+        weights = tune(model, source, [target], settings, 1 + 1000 * replica, engine, own).weights
     seconds = time.process_time() - start
-    return {**scores(model.reweighted(weights), sets, threads), "cpu": seconds}
+    return {**scores(model.reweighted(weights), sets, engine), "cpu": seconds}
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from camber.align.error_rate import Gold, error_rate
 from camber.align.pharaoh import Alignment
 from camber.align.words import align_corpus, align_new, learn_alignment
 from camber.corpus import Bitext
+from camber.engine import Threads
 from camber.errors import ModelError
 
 
@@ -106,7 +107,7 @@ def test_an_aligner_comes_back_from_its_folder(aligner, tmp_path):
 
 def test_any_number_of_threads_gives_the_same_links(aligner):
     bitext = Bitext.encode(*corpus(200, seed=7)[:2])
-    one, five = (align_new(aligner, bitext, threads) for threads in (1, 5))
+    one, five = (align_new(aligner, bitext, Threads(threads)) for threads in (1, 5))
     assert np.array_equal(one[0].links, five[0].links)
     assert np.array_equal(one[1].counts, five[1].counts)
 

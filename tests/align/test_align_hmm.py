@@ -91,15 +91,15 @@ def test_a_short_pair_after_a_long_one_gets_the_same_posteriors_as_alone():
     parameters = random_parameters(both, rng)
     index, posterior, counts = run_pairs(both, *parameters, 0.1, True)
     work = hmm.workspace(40, 37)
-    alone, alone_counts = np.zeros_like(posterior), np.zeros_like(counts)
+    first = index.offsets[1]
+    alone, alone_counts = np.zeros_like(posterior[first:]), np.zeros_like(counts)
     sides = both.source, both.target
     arrays = [side.offsets for side in sides] + [side.ids for side in sides]
     hmm.expect(
         1, 2, *arrays, index.offsets, index.entries, *parameters, np.float32(0.1), True, work, alone_counts, alone
     )
-    first = index.offsets[1]
-    assert np.array_equal(posterior[first:], alone[first:])
-    long_counts = np.zeros_like(counts)
+    assert np.array_equal(posterior[first:], alone)
+    long_counts, alone = np.zeros_like(counts), np.zeros_like(posterior[:first])
     hmm.expect(
         0, 1, *arrays, index.offsets, index.entries, *parameters, np.float32(0.1), True, work, long_counts, alone
     )

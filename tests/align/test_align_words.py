@@ -17,6 +17,7 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.cli.align import command
 from camber.corpus import Bitext
+from camber.engine import Threads
 from camber.errors import SettingsError
 from camber.files import read_parallel, words
 
@@ -57,7 +58,7 @@ def test_both_directions_give_the_same_links():
 
 def test_any_number_of_threads_gives_the_same_bytes():
     bitext, _ = shuffled_corpus(300)
-    one, two, five = (align_corpus(bitext, threads=threads) for threads in (1, 2, 5))
+    one, two, five = (align_corpus(bitext, engine=Threads(threads)) for threads in (1, 2, 5))
     assert one.links.tobytes() == two.links.tobytes() == five.links.tobytes()
     assert one.offsets.tobytes() == two.offsets.tobytes() == five.offsets.tobytes()
 

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from camber.cli import VERBS, cli
+from camber.engine import Threads
 from camber.errors import CamberError
 from camber.report import demo
 from camber.report.demo import Demo, Sizes, run_demo
@@ -21,7 +22,7 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    return run_demo(tmp_path_factory.mktemp("demo") / "new" / "folder", sizes=SMALL, threads=1)
+    return run_demo(tmp_path_factory.mktemp("demo") / "new" / "folder", sizes=SMALL, engine=Threads(1))
 
 
 def test_the_demo_leaves_text_model_translations_and_report(done: Demo) -> None:
@@ -64,7 +65,7 @@ def test_the_report_needs_no_other_file_and_shows_the_scores(done: Demo) -> None
 
 def test_a_second_demo_keeps_the_stages_and_gives_the_same_translations(done: Demo) -> None:
     before = (done.folder / "test.output.en").read_bytes()
-    again = run_demo(done.folder, sizes=SMALL, threads=2)
+    again = run_demo(done.folder, sizes=SMALL, engine=Threads(2))
     assert (done.folder / "test.output.en").read_bytes() == before
     assert dict(again.stages)["word alignment"] is None
     assert "kept from an earlier run" in again.report.read_text("utf-8")
@@ -82,7 +83,7 @@ def test_the_command_prints_scores_examples_and_where_the_report_is(
     monkeypatch.setattr(demo, "run_demo", pretend)
     result = CliRunner().invoke(cli, ["--quiet", "demo", "--dir", str(tmp_path), "--seed", "7", "--threads", "2"])
     assert result.exit_code == 0, result.output
-    assert asked == {"folder": tmp_path, "seed": 7, "threads": 2}
+    assert asked == {"folder": tmp_path, "seed": 7, "engine": Threads(2)}
     assert f"BLEU {done.scores[0].score:.2f}" in result.output
     assert done.scores[0].signature in result.output
     assert str(done.report) in result.output

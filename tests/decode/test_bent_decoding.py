@@ -20,6 +20,7 @@ from camber.decode.chart.settings import ChartSettings
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Threads
 from camber.errors import CamberError
 from camber.files import read_lines
 from camber.tune.bending import bent_decoder
@@ -96,11 +97,11 @@ def test_the_phrase_decoder_finds_what_enumeration_finds(case):
     model, weights, decoder = phrase_toy(rng, case["language_models"], case["kind"], option_limit=limit)
     sentence = sentence_of(rng, case["length"])
     expected = phrase_search.search(model, sentence, weights, 6, limit)
-    ours = next(decoder.decode([sentence], nbest=50, distinct=False, threads=1))
+    ours = next(decoder.decode([sentence], nbest=50, distinct=False, engine=Threads(1)))
     assert len(ours) == min(50, len(expected))
     np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:50]], rtol=0, atol=1e-9)
     best = phrase_search.distinct(expected)
-    for derivation in next(decoder.decode([sentence], nbest=20, threads=1)):
+    for derivation in next(decoder.decode([sentence], nbest=20, engine=Threads(1))):
         assert derivation.score == pytest.approx(best[tuple(derivation.words)], abs=1e-9)
 
 
@@ -111,11 +112,11 @@ def test_the_chart_decoder_finds_what_enumeration_finds(case):
     rules, ngrams, weights, twin, decoder = chart_toy(rng, case["language_models"], case["kind"])
     sentence = sentence_of(rng, case["length"])
     expected = chart_search.search(rules, sentence, NAMES, ngrams, weights, 0, twin)
-    ours = next(decoder.decode([sentence], nbest=60, distinct=False, threads=1))
+    ours = next(decoder.decode([sentence], nbest=60, distinct=False, engine=Threads(1)))
     assert len(ours) == min(60, len(expected))
     np.testing.assert_allclose([d.score for d in ours], [score for score, _, _ in expected[:60]], atol=1e-8)
     best = chart_search.distinct(expected)
-    for derivation in next(decoder.decode([sentence], nbest=20, threads=1)):
+    for derivation in next(decoder.decode([sentence], nbest=20, engine=Threads(1))):
         assert derivation.score == pytest.approx(best[tuple(derivation.words)], abs=1e-8)
 
 
@@ -136,9 +137,9 @@ def test_a_score_is_weights_times_sums_plus_bins_times_counts(seed, kind, window
     for toy in toys(rng, kind, window):
         decoder = toy.searching({"pop_limit": 30})
         sentences = [sentence_of(rng, int(length)) for length in (0, 2, 4, 14 if window == 10 else 3)]
-        decoded = list(decoder.decode(sentences, nbest=10, threads=1))
+        decoded = list(decoder.decode(sentences, nbest=10, engine=Threads(1)))
         words = Vocabulary(decoder.target_vocabulary.words).extended(word for found in sentences for word in found)
-        columns = decoder.decode_columns(sentences, words, 10, threads=1)
+        columns = decoder.decode_columns(sentences, words, 10, engine=Threads(1))
         flat = [item for found in decoded for item in found]
         # the columns are the derivations, in features, counts and texts
         assert columns.counts.tolist() == [len(found) for found in decoded]
@@ -166,7 +167,7 @@ def test_what_is_no_rule_hits_no_bin():
     for decoder in toys(rng, "bins"):
         assert decoder.bend.width > 0
         sentence = ["strange", "words", "indeed"]
-        every = next(decoder.decode([sentence], nbest=500, distinct=False, threads=1))
+        every = next(decoder.decode([sentence], nbest=500, distinct=False, engine=Threads(1)))
         only = next(found for found in every if (found.rules < 0).all())  # some rules are all non-terminals
         assert sorted(only.words) == sorted(sentence)
         _, bins = decoder.weighing.of_hypotheses(
@@ -219,8 +220,8 @@ def test_bins_of_one_value_each_make_the_same_list(seed, chart):
         )  # fmt: skip
     bent = bent_decoder(decoder, sentences, "bins", 20)
     assert all((bins.lows == bins.highs).all() for bins in bent.bend.bins.values())
-    one = list(decoder.decode(sentences, nbest=10, threads=1))
-    other = list(bent.decode(sentences, nbest=10, threads=1))
+    one = list(decoder.decode(sentences, nbest=10, engine=Threads(1)))
+    other = list(bent.decode(sentences, nbest=10, engine=Threads(1)))
     for left, right in zip(one, other, strict=True):
         scores = np.array([item.score for item in left])
         np.testing.assert_allclose(scores, [item.score for item in right], atol=1e-9)
@@ -240,8 +241,8 @@ def decoder(request, hotel_model, hotel_hiero):
 def test_a_trained_model_and_its_equal_bins_translate_the_same_with_the_same_work(decoder, hotel_files):
     sentences = [line.split() for line in read_lines(hotel_files / "test.es")]
     bent = bent_decoder(decoder, sentences, "bins", 20)
-    one = list(decoder.decode(sentences, nbest=5, threads=1))
-    other = list(bent.decode(sentences, nbest=5, threads=1))
+    one = list(decoder.decode(sentences, nbest=5, engine=Threads(1)))
+    other = list(bent.decode(sentences, nbest=5, engine=Threads(1)))
     assert [found[0].words for found in one] == [found[0].words for found in other]
     for left, right in zip(one, other, strict=True):
         np.testing.assert_allclose([item.score for item in left], [item.score for item in right], atol=1e-9)
@@ -252,7 +253,7 @@ def test_one_thread_and_two_give_the_same_bytes(decoder, hotel_files):
     sentences = [line.split() for line in read_lines(hotel_files / "dev.es")] * 4
     bent = bent_decoder(decoder, sentences[:40], "mnr", 4)
     words = bent.target_vocabulary.extended(word for found in sentences for word in found)
-    one, two = (bent.decode_columns(sentences, words, 10, threads) for threads in (1, 2))
+    one, two = (bent.decode_columns(sentences, words, 10, Threads(threads)) for threads in (1, 2))
     assert one.features.tobytes() == two.features.tobytes()
     assert one.words.ids.tobytes() == two.words.ids.tobytes()
     assert one.bins.columns.tobytes() == two.bins.columns.tobytes()

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from camber.engine import Threads
 from camber.model.translator import load
 from camber.pipeline.convert_cdec import convert_cdec
 
@@ -34,13 +35,13 @@ def cdec(tmp_path_factory):
 def decoded(cdec):
     """Return our 100 best."""
     decoder, text, _ = cdec
-    return list(decoder.decode(text, nbest=100, threads=1))
+    return list(decoder.decode(text, nbest=100, engine=Threads(1)))
 
 
 @pytest.mark.parametrize("nbest", [1, 100])
 def test_the_best_scores_are_at_least_those_of_cdec(cdec, decoded, nbest):
     decoder, text, lists = cdec
-    found = decoded if nbest == 100 else decoder.decode(text, threads=1)
+    found = decoded if nbest == 100 else decoder.decode(text, engine=Threads(1))
     ours = np.array([best[0].score for best in found])
     theirs = np.array([next(iter(found.values()))[0] for found in lists])
     assert ours.mean() >= theirs.mean()
@@ -82,5 +83,5 @@ def test_language_model_scores_are_those_of_the_whole_text(cdec, decoded):
 def test_lines_find_their_grammars_in_any_order(cdec, decoded):
     decoder, text, _ = cdec
     order = np.random.default_rng(1).permutation(100)[:20]
-    again = list(decoder.decode([text[n] for n in order], nbest=2, threads=1))
+    again = list(decoder.decode([text[n] for n in order], nbest=2, engine=Threads(1)))
     assert [best[0].words for best in again] == [decoded[n][0].words for n in order]

@@ -11,6 +11,7 @@ from camber.decode.phrase import decoder as phrase
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names, untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
 
 
@@ -42,17 +43,17 @@ def plain(decoded):
 def test_an_empty_sentence_has_one_derivation_without_parts(model):
     decoder = PhraseDecoder(*model)
     for text in ([[]], [[], []], [[], ["a"], []]):
-        decoded = list(decoder.decode(text, nbest=5, threads=1))
+        decoded = list(decoder.decode(text, nbest=5, engine=Threads(1)))
         assert len(decoded) == len(text)
         (only,) = decoded[0]
         assert (only.words, only.score, only.features.shape) == ([], 0.0, (0, len(decoder.names)))
         assert decoder.word_alignment(only) == []
-    assert list(decoder.decode([], threads=1)) == []
+    assert list(decoder.decode([], engine=Threads(1))) == []
 
 
 def test_an_unknown_word_is_passed_through(model):
     decoder = PhraseDecoder(*model)
-    (only,) = next(decoder.decode([["Zürich"]], nbest=5, threads=1))
+    (only,) = next(decoder.decode([["Zürich"]], nbest=5, engine=Threads(1)))
     assert only.words == ["Zürich"]
     assert only.rules.tolist() == [-1]
     assert only.features[0, decoder.names.index("unknown")] == 1
@@ -62,7 +63,7 @@ def test_an_unknown_word_is_passed_through(model):
 def test_special_tokens_are_ordinary_words(model):
     decoder = PhraseDecoder(*model)
     words = ["<s>", "</s>", "<unk>", "|||"]
-    (best,) = next(decoder.decode([words], threads=1))
+    (best,) = next(decoder.decode([words], engine=Threads(1)))
     assert sorted(best.words) == sorted(words)
 
 
@@ -77,7 +78,7 @@ def test_a_sentence_of_two_thousand_words_is_translated_in_windows(model):
     phrase.log.addHandler(handler)
     phrase.log.setLevel(logging.INFO)
     try:
-        found = next(decoder.decode([sentence], nbest=3, threads=1))
+        found = next(decoder.decode([sentence], nbest=3, engine=Threads(1)))
     finally:
         phrase.log.removeHandler(handler)
         phrase.log.setLevel(level)
@@ -94,14 +95,14 @@ def test_a_sentence_of_two_thousand_words_is_translated_in_windows(model):
 def test_threads_and_batches_do_not_change_a_bit(model, monkeypatch):
     text = sentences(40)
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=40))
-    together = plain(decoder.decode(text, nbest=4, threads=1))
-    assert plain(decoder.decode(text, nbest=4, threads=1)) == together
-    assert plain(found for words in text for found in decoder.decode([words], nbest=4, threads=1)) == together
-    backwards = plain(decoder.decode(text[::-1], nbest=4, threads=1))
+    together = plain(decoder.decode(text, nbest=4, engine=Threads(1)))
+    assert plain(decoder.decode(text, nbest=4, engine=Threads(1))) == together
+    assert plain(found for words in text for found in decoder.decode([words], nbest=4, engine=Threads(1))) == together
+    backwards = plain(decoder.decode(text[::-1], nbest=4, engine=Threads(1)))
     assert backwards[::-1] == together
     monkeypatch.setattr(phrase, "BATCH", 7)
     for threads in (1, 2):
-        assert plain(decoder.decode(text, nbest=4, threads=threads)) == together
+        assert plain(decoder.decode(text, nbest=4, engine=Threads(threads))) == together
 
 
 def test_work_is_counted_the_same_with_any_number_of_threads(model, monkeypatch):
@@ -109,7 +110,7 @@ def test_work_is_counted_the_same_with_any_number_of_threads(model, monkeypatch)
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=40))
     counts = []
     for threads in (1, 2):
-        list(decoder.decode(sentences(30), threads=threads))
+        list(decoder.decode(sentences(30), engine=Threads(threads)))
         counts.append(decoder.work.tolist())
     assert counts[0] == counts[1]
     assert min(counts[0]) > 0
@@ -118,7 +119,7 @@ def test_work_is_counted_the_same_with_any_number_of_threads(model, monkeypatch)
 def test_work_arrays_that_grow_give_the_same_result(model, monkeypatch):
     text = sentences(12, longest=12)
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=60))
-    expected = plain(decoder.decode(text, nbest=20, threads=1))
+    expected = plain(decoder.decode(text, nbest=20, engine=Threads(1)))
     grown = []
 
     class Tiny(batch.Workspace):
@@ -131,15 +132,15 @@ def test_work_arrays_that_grow_give_the_same_result(model, monkeypatch):
             super().grow(code)
 
     monkeypatch.setattr(phrase, "Workspace", Tiny)
-    assert plain(decoder.decode(text, nbest=20, threads=1)) == expected
+    assert plain(decoder.decode(text, nbest=20, engine=Threads(1))) == expected
     assert len(set(grown)) == 4, "every kind of array had to grow"
 
 
 def test_the_list_grows_with_the_number_asked_for(model):
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=200))
     sentence = [list("abcab")]
-    long = plain(decoder.decode(sentence, nbest=60, distinct=False, threads=1))[0]
-    short = plain(decoder.decode(sentence, nbest=7, distinct=False, threads=1))[0]
+    long = plain(decoder.decode(sentence, nbest=60, distinct=False, engine=Threads(1)))[0]
+    short = plain(decoder.decode(sentence, nbest=7, distinct=False, engine=Threads(1)))[0]
     assert long[:7] == short
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from camber.engine import Threads
+
 #: our columns in the order of Moses' n-best lists
 COLUMNS = [*range(4, 10), 10, 14, 11, 12, *range(4)]
 
@@ -20,7 +22,7 @@ def test_features_agree_with_moses_wherever_both_lists_have_a_derivation(anchor)
     decoder = anchor.decoder(pop_limit=200)
     sentences = range(60)
     both = firsts = 0
-    decoded = decoder.decode([anchor.text[i] for i in sentences], nbest=100, threads=1)
+    decoded = decoder.decode([anchor.text[i] for i in sentences], nbest=100, engine=Threads(1))
     for i, ours in zip(sentences, decoded, strict=True):
         theirs = {(" ".join(f[1].split()), f[4].strip()): f for f in anchor.lists[i]}
         first = anchor.lists[i][0]
@@ -48,7 +50,7 @@ def links(field, derivation):
 
 def test_search_is_as_good_as_that_of_moses(anchor):
     count = 100
-    decoded = list(anchor.decoder(pop_limit=400).decode(anchor.text[:count], threads=1))
+    decoded = list(anchor.decoder(pop_limit=400).decode(anchor.text[:count], engine=Threads(1)))
     theirs = np.array([float(anchor.lists[i][0][3]) for i in range(count)])
     ours = np.array([found[0].score for found in decoded])
     assert ours.mean() >= theirs.mean() - 0.01
@@ -57,10 +59,10 @@ def test_search_is_as_good_as_that_of_moses(anchor):
 def test_a_larger_pop_limit_does_not_lower_the_mean_score(anchor):
     means = []
     for pop_limit in (50, 1000):
-        decoded = anchor.decoder(pop_limit=pop_limit).decode(anchor.text[:30], threads=1)
+        decoded = anchor.decoder(pop_limit=pop_limit).decode(anchor.text[:30], engine=Threads(1))
         means.append(np.mean([found[0].score for found in decoded]))
     assert means[0] <= means[1] + 1e-6
 
 
 def test_blank_lines_stay_blank(anchor):
-    assert anchor.translator.translate(["", "  ", "zwei"], threads=1)[:2] == ["", ""]
+    assert anchor.translator.translate(["", "  ", "zwei"], engine=Threads(1))[:2] == ["", ""]

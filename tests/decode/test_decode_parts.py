@@ -12,6 +12,7 @@ from camber.decode.lists import to_nbest
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Threads
 
 
 def toy_decoder(seed, language_models=2, **options):
@@ -57,7 +58,7 @@ def check(decoder, sentence, derivation):
 @given(st.integers(0, 10**6), st.lists(st.sampled_from("abcde"), min_size=1, max_size=9), st.integers(0, 2))
 def test_parts_add_up_and_cover_the_sentence(seed, sentence, language_models):
     decoder = toy_decoder(seed, language_models, pop_limit=30)
-    found = next(decoder.decode([sentence], nbest=10, distinct=False, threads=1))
+    found = next(decoder.decode([sentence], nbest=10, distinct=False, engine=Threads(1)))
     assert all(a.score >= b.score - 1e-9 for a, b in pairwise(found))  # best first, but for the last bits of a sum
     for derivation in found:
         check(decoder, sentence, derivation)
@@ -66,7 +67,7 @@ def test_parts_add_up_and_cover_the_sentence(seed, sentence, language_models):
 def test_parts_add_up_on_a_real_model(anchor):
     decoder = anchor.decoder(pop_limit=50)
     text = anchor.text[:40]
-    for sentence, found in zip(text, decoder.decode(text, nbest=5, threads=1), strict=True):
+    for sentence, found in zip(text, decoder.decode(text, nbest=5, engine=Threads(1)), strict=True):
         for derivation in found:
             check(decoder, sentence, derivation)
 
@@ -77,7 +78,7 @@ def test_parts_add_up_in_long_sentences_with_and_without_windows(length):
     scores = []
     for window in (length, 50):
         decoder = toy_decoder(3, pop_limit=100, window=window)
-        found = next(decoder.decode([sentence], nbest=3, threads=1))
+        found = next(decoder.decode([sentence], nbest=3, engine=Threads(1)))
         for derivation in found:
             check(decoder, sentence, derivation)
         scores.append(found[0].score)
@@ -87,7 +88,7 @@ def test_parts_add_up_in_long_sentences_with_and_without_windows(length):
 
 def test_a_column_list_keeps_parts_and_scores():
     decoder = toy_decoder(4, pop_limit=50)
-    decoded = list(decoder.decode([list("abc"), [], list("de")], nbest=4, threads=1))
+    decoded = list(decoder.decode([list("abc"), [], list("de")], nbest=4, engine=Threads(1)))
     nbest = to_nbest(decoder, decoded)
     flat = [derivation for found in decoded for derivation in found]
     assert nbest.sentence_offsets.tolist() == np.cumsum([0, *(len(found) for found in decoded)]).tolist()

@@ -17,6 +17,7 @@ from camber.decode.chart.features import NATIVE
 from camber.decode.chart.forest import best_derivation, forest_sums
 from camber.decode.chart.hypergraph import Hypergraph
 from camber.decode.chart.settings import ChartSettings
+from camber.engine import Threads
 from camber.errors import CamberError
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
@@ -92,7 +93,7 @@ def test_the_sum_over_a_searched_sentence_is_that_over_its_list():
     weights = {name: 0.1 * (n % 5 - 2) for n, name in enumerate(NATIVE.names(extractor.names, 1))}
     decoder = ChartDecoder(extractor, [language], weights, ChartSettings(pop_limit=100_000, beam=0.0))
     sentence = ["ein", "mann", "hut"]
-    everything = next(decoder.decode([sentence], nbest=100_000, distinct=False, threads=1))
+    everything = next(decoder.decode([sentence], nbest=100_000, distinct=False, engine=Threads(1)))
     graph = decoder.hypergraph(sentence)
     found = forest_sums(graph, decoder.weights)
     scores = np.array([item.score for item in everything])

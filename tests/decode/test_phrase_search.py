@@ -12,6 +12,7 @@ from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.search import extend
 from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Threads
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
 
@@ -93,7 +94,7 @@ def make(case):
 def test_the_list_of_derivations_equals_enumeration(case):
     model, expected, decoder, sentence = make(case)
     count = 50
-    ours = next(decoder.decode([sentence], nbest=count, distinct=False, threads=1))
+    ours = next(decoder.decode([sentence], nbest=count, distinct=False, engine=Threads(1)))
     assert len(ours) == min(count, len(expected))
     np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:count]], rtol=0, atol=1e-9)
     if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-9:
@@ -121,7 +122,7 @@ def test_the_distinct_list_equals_the_best_derivation_of_every_text(case):
     _, found, decoder, sentence = make(case)
     expected = naive.distinct(found)
     count = 30
-    ours = next(decoder.decode([sentence], nbest=count, distinct=True, threads=1))
+    ours = next(decoder.decode([sentence], nbest=count, distinct=True, engine=Threads(1)))
     texts = [tuple(d.words) for d in ours]
     assert len(set(texts)) == len(texts)
     for text, derivation in zip(texts, ours, strict=True):
@@ -136,7 +137,7 @@ def test_the_distinct_list_equals_the_best_derivation_of_every_text(case):
 @given(cases)
 def test_one_best_equals_the_first_of_the_list(case):
     _, expected, decoder, sentence = make(case)
-    (only,) = next(decoder.decode([sentence], threads=1))
+    (only,) = next(decoder.decode([sentence], engine=Threads(1)))
     assert only.score == pytest.approx(expected[0][0], abs=1e-9)
     if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-9:
         assert only.words == naive.text(expected[0][1])
@@ -151,7 +152,7 @@ def test_a_probability_of_zero_has_a_finite_logarithm(weight):
     }
     weights = dict.fromkeys(feature_names(0), weight)
     decoder = PhraseDecoder(store_of(rules), [], weights)
-    ours = next(decoder.decode([["a", "b"]], nbest=10, distinct=False, threads=1))
+    ours = next(decoder.decode([["a", "b"]], nbest=10, distinct=False, engine=Threads(1)))
     expected = [score for score, _ in naive.search(naive.Model(rules), ["a", "b"], weights, 6)]
     np.testing.assert_allclose([d.score for d in ours], expected, rtol=0, atol=1e-9)
     assert all(np.isfinite(d.features).all() for d in ours)
@@ -163,7 +164,7 @@ def test_search_is_exact_on_both_sides_of_a_coverage_word(length, limit):
     rng = np.random.default_rng(length)
     model, weights, decoder = toy(rng, limit=limit, pop_limit=3000, order=2, targets=2, longest=2)
     sentence = random_sentence(rng, length)
-    (best,) = next(decoder.decode([sentence], threads=1))
+    (best,) = next(decoder.decode([sentence], engine=Threads(1)))
     assert sorted(i for a, b in best.spans for i in range(a, b)) == list(range(length))
     assert best.score == pytest.approx(naive.best_score(model, sentence, weights, limit, order=2), abs=1e-9)
 

@@ -7,34 +7,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camber.engine.threads import default_threads, in_order, split_evenly
+from camber.engine import Threads, split_evenly
+from camber.engine.threads import default_threads
+from camber.errors import SettingsError
 
 
 @pytest.mark.parametrize("threads", [0, 1, 2, 5])
 def test_results_come_in_order_with_any_number_of_threads(threads):
-    def slow_first(number):
+    def slow_first(power, number):
         time.sleep(0.01 if number == 0 else 0)
-        return number * number
+        return number**power
 
-    assert list(in_order(slow_first, range(20), threads)) == [number * number for number in range(20)]
+    assert list(Threads(threads).map(slow_first, 2, range(20))) == [number * number for number in range(20)]
 
 
 def test_one_thread_means_the_callers_own():
-    assert set(in_order(lambda _: threading.get_ident(), range(3), threads=1)) == {threading.get_ident()}
+    assert set(Threads(1).map(lambda _, __: threading.get_ident(), None, range(3))) == {threading.get_ident()}
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_an_error_in_a_batch_reaches_the_caller(threads):
+def test_an_error_in_a_piece_reaches_the_caller(threads):
     with pytest.raises(ZeroDivisionError):
-        list(in_order(lambda number: 1 // number, [1, 0, 1], threads))
+        list(Threads(threads).map(lambda one, number: one // number, 1, [1, 0, 1]))
 
 
-def test_no_batches_give_no_results():
-    assert list(in_order(str, [], threads=2)) == []
+def test_no_pieces_give_no_results():
+    assert list(Threads(2).map(divmod, 1, [])) == []
 
 
 def test_there_is_at_least_one_thread():
     assert default_threads() >= 1
+    with pytest.raises(SettingsError, match="-1 threads"):
+        Threads(-1)
 
 
 @settings(deadline=None)

@@ -13,6 +13,7 @@ from toys.grammars import grammars
 import camber
 from camber.corpus import Vocabulary
 from camber.decode.lists import to_nbest
+from camber.engine import Threads
 from camber.errors import CamberError, InputError
 from camber.features.weights import Weights
 from camber.formats.cdec.grammars import (
@@ -142,7 +143,7 @@ def test_a_converted_model_translates_its_sentences_in_any_order(tmp_path):
     convert_cdec(ini, tmp_path / "model")
     decoder = load(tmp_path / "model").decoder
     assert (decoder.settings.span_limit, decoder.settings.pop_limit) == (7, 200)
-    found = list(decoder.decode([["hund"], ["das", "haus"], []], threads=1))
+    found = list(decoder.decode([["hund"], ["das", "haus"], []], engine=Threads(1)))
     assert [best[0].words for best in found] == [["dog"], ["the", "house"], []]
     sums = dict(zip(decoder.names, found[1][0].features.sum(0).tolist(), strict=True))
     assert sums["WordPenalty"] == pytest.approx(-2 / np.log(10))
@@ -227,8 +228,8 @@ def test_what_a_rule_lacks_is_not_written_and_hits_no_bin(tmp_path):
         "q": [[-0.2, 1.0], [1, 2]],
     }
     bent = bent_decoder(plain, sentences, "bins", 4)
-    (best,) = next(bent.decode(sentences[:1], threads=1))
-    (straight,) = next(plain.decode(sentences[:1], threads=1))
+    (best,) = next(bent.decode(sentences[:1], engine=Threads(1)))
+    (straight,) = next(plain.decode(sentences[:1], engine=Threads(1)))
     assert best.words == straight.words == ["the", "house"]
     assert best.score == pytest.approx(straight.score)
     lacking = np.isnan(best.features[:, bent.inputs.index("q")])

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import camber
+from camber.engine import Threads
 from camber.errors import CamberError, InputError, ModelError
 from camber.files import read_lines, write_lines
 from camber.model.added import Memory
@@ -112,7 +113,7 @@ def test_pairs_can_be_added_again_and_again(model: Path) -> None:
 def test_any_number_of_threads_gives_the_same_translations(model: Path, hotel_files: Path) -> None:
     translator = add(model, *NEW)
     lines = [*read_lines(hotel_files / "test.es"), "el zorbo"] * 4
-    assert translator.translate(lines, threads=1) == translator.translate(lines, threads=3)
+    assert translator.translate(lines, engine=Threads(1)) == translator.translate(lines, engine=Threads(3))
 
 
 def test_parts_and_links_of_added_rules_fit_the_words(model: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import camber
 from camber.decode.lists import to_nbest
+from camber.engine import Threads
 from camber.errors import CamberError, InputError, ModelError, SettingsError
 from camber.files import read_lines
 from camber.model.directory import write_model
@@ -23,8 +24,8 @@ from camber.tune.loop import TuneSettings, tune
 def test_translations_do_not_depend_on_threads_or_chunks(hotel_files: Path, hotel_model: Path) -> None:
     model = camber.load(hotel_model)
     lines = read_lines(hotel_files / "test.es")
-    expected = model.translate(lines, threads=1)
-    assert model.translate(lines, threads=2) == expected
+    expected = model.translate(lines, engine=Threads(1))
+    assert model.translate(lines, engine=Threads(2)) == expected
     assert [found[0].text for found in model.translations(lines, chunk=7)] == expected
     assert [model.translate([line])[0] for line in lines[:5]] == expected[:5]
 
@@ -103,7 +104,7 @@ def test_counts_say_what_probabilities_say_and_can_be_bent(
         np.testing.assert_allclose(scores[0], scores[1], rtol=0, atol=1e-4)  # probabilities have single precision
 
     dev = read_lines(hotel_files / "dev.es"), [read_lines(hotel_files / "dev.en")]
-    outcome = tune(counts, *dev, TuneSettings(tuner="pro", bend="mnr", bits=3, iterations=2), threads=1)
+    outcome = tune(counts, *dev, TuneSettings(tuner="pro", bend="mnr", bits=3, iterations=2), engine=Threads(1))
     assert {"count_s@0", "count_st@0", "count_t@0"} <= {*outcome.weights.values}
     with_weights(place, tmp_path / "bent", outcome.translator, None)
     again = camber.load(tmp_path / "bent")

@@ -11,6 +11,7 @@ import pytest
 
 import camber
 from camber.corpus import Sentences
+from camber.engine import Threads
 from camber.errors import CamberError, InputError, ModelError, SettingsError
 from camber.features.weights import Weights
 from camber.files import read_lines, write_lines
@@ -75,11 +76,12 @@ def test_the_same_seed_gives_the_same_bytes_on_one_thread_and_on_two(
             tmp_path / f"m{threads}",
             settings=settings,
             tuned=False,
-            threads=threads,
+            engine=Threads(threads),
         )
     assert digests(tmp_path / "m1") == digests(tmp_path / "m2")
     lines = read_lines(hotel_files / "test.es")
-    assert camber.load(tmp_path / "m1").translate(lines, threads=1) == camber.load(tmp_path / "m2").translate(lines, 2)
+    one, two = (camber.load(tmp_path / f"m{threads}").translate(lines, Threads(threads)) for threads in (1, 2))
+    assert one == two
 
 
 def test_an_unchanged_stage_is_kept_and_a_changed_one_runs_again(
@@ -463,7 +465,7 @@ def test_hierarchical_rules_are_another_method_of_the_same_training(
     output = model.translate(source)
     metric = BLEU()
     assert metric.score(metric.statistics(output, [target]).sum(0)) > 35
-    assert camber.load(tmp_path / "m").translate(source, threads=2) == output
+    assert camber.load(tmp_path / "m").translate(source, engine=Threads(2)) == output
     found = next(model.translations(source[:1], nbest=5))
     assert len({item.text for item in found}) > 1
     assert all(abs(item.derivation.sums @ model.decoder.weights - item.derivation.score) < 1e-6 for item in found)

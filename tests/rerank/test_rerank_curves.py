@@ -16,6 +16,7 @@ import camber
 from camber.bend.bins import Bins
 from camber.bend.discrete import DiscreteBend
 from camber.cli import cli
+from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
 from camber.files import write_lines
 from camber.nbest import NBest
@@ -211,7 +212,7 @@ def test_scores_are_the_line_plus_the_bin_and_that_is_what_is_drawn(tmp_path: Pa
 
 def test_one_thread_and_two_give_the_same_bytes() -> None:
     nbest, references = shaped(valley, sentences=40)
-    one, two = (Reranker("mnr", tokenize="none", threads=threads).fit(nbest, references) for threads in (1, 2))
+    one, two = (Reranker("mnr", tokenize="none", engine=Threads(threads)).fit(nbest, references) for threads in (1, 2))
     assert one.fitted.weights.tobytes() == two.fitted.weights.tobytes()
 
 

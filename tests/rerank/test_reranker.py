@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import camber
+from camber.engine import Threads
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.metrics import BLEU
 from camber.nbest import NBest
@@ -120,7 +121,7 @@ def test_the_same_seed_gives_the_same_weights_with_any_number_of_threads():
     nbest, references = toy(30)
     for tuner in TUNERS:
         one, two = (
-            Reranker(tuner=tuner, tokenize="none", threads=threads).fit(nbest, references).fitted.weights
+            Reranker(tuner=tuner, tokenize="none", engine=Threads(threads)).fit(nbest, references).fitted.weights
             for threads in (1, 2)
         )
         assert one.tobytes() == two.tobytes()

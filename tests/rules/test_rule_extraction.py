@@ -14,6 +14,7 @@ from naive.phrase_rules import phrase_table
 import camber.rules.phrase.pairs
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus import Bitext, Sentences
+from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
 from camber.files import read_parallel, words
 from camber.formats.moses.phrase_table import read_moses
@@ -62,7 +63,7 @@ def as_dictionary(store):
 @settings(max_examples=120, deadline=None)
 @given(aligned_pairs(), st.sampled_from([1, 2, 4, 7, 8, 15]))
 def test_phrase_pairs_and_their_scores_are_those_of_the_textbook(pairs, longest):
-    store = extract(*encode(pairs), RuleSettings(max_phrase_length=longest, options_per_phrase=0), threads=1)
+    store = extract(*encode(pairs), RuleSettings(max_phrase_length=longest, options_per_phrase=0), engine=Threads(1))
     ours, theirs = as_dictionary(store), phrase_table(pairs, longest)
     assert ours.keys() == theirs.keys()
     for key, entry in theirs.items():
@@ -76,7 +77,7 @@ def test_phrase_pairs_and_their_scores_are_those_of_the_textbook(pairs, longest)
 @settings(max_examples=40, deadline=None)
 @given(aligned_pairs())
 def test_the_store_is_sorted_as_promised(pairs):
-    store = extract(*encode(pairs), RuleSettings(options_per_phrase=0), threads=1)
+    store = extract(*encode(pairs), RuleSettings(options_per_phrase=0), engine=Threads(1))
     sources = [
         store.source_ids[a:b].tolist() for a, b in zip(store.source_offsets, store.source_offsets[1:], strict=False)
     ]
@@ -119,7 +120,7 @@ def test_any_number_of_threads_gives_the_same_bytes(monkeypatch):
         )
         links = [(i, j) for i in range(len(source)) for j in range(len(target)) if rng.random() < 0.15]
         pairs.append((source, target, links))
-    one, many = (extract(*encode(pairs), threads=threads) for threads in (1, 4))
+    one, many = (extract(*encode(pairs), engine=Threads(threads)) for threads in (1, 4))
     for item in dataclasses.fields(one):
         left, right = getattr(one, item.name), getattr(many, item.name)
         assert left.tobytes() == right.tobytes() if isinstance(left, np.ndarray) else left == right, item.name

@@ -13,6 +13,7 @@ import camber
 from camber.bend.discrete import DiscreteBend
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
+from camber.engine import Threads
 from camber.errors import CamberError, SettingsError, TuneError
 from camber.files import read_lines
 from camber.metrics.bleu import BLEU
@@ -125,7 +126,7 @@ def test_neighbours_are_tied_where_their_weights_are(model: Translator, dev: tup
 
 def test_one_thread_and_two_tune_to_the_same_bits(hotel_model: Path, dev: tuple[list[str], list[str]]) -> None:
     model = camber.load(hotel_model).searching({"pop_limit": 20})
-    one, two = (tune(model, dev[0], [dev[1]], settings(bend="mnr"), threads=threads) for threads in (1, 2))
+    one, two = (tune(model, dev[0], [dev[1]], settings(bend="mnr"), engine=Threads(threads)) for threads in (1, 2))
     assert one.weights.values == two.weights.values
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from toys.tuning_lists import random_list
 
 from camber.arrays.sparse import Counts
+from camber.engine import Threads
 from camber.errors import CamberError
 from camber.tune import TuningData, make_tuner
 from camber.tune.descent import Objective
@@ -128,7 +129,7 @@ def test_bins_are_tuned_to_the_same_bytes_on_one_thread_and_on_two(tuner: str) -
     sparse, _ = lists(7)
     tie = MonotoneNeighbours(1.0, 2.0, CHAINS)
     fit: Any = make_tuner(tuner).fit
-    one, two = (fit(sparse, np.full(9, 0.1), 3, threads, regulariser=tie) for threads in (1, 2))
+    one, two = (fit(sparse, np.full(9, 0.1), 3, Threads(threads), regulariser=tie) for threads in (1, 2))
     assert one.weights.tobytes() == two.weights.tobytes()
 
 

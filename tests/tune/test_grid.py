@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import camber
 from camber.cli import cli
+from camber.engine import Threads
 from camber.errors import SettingsError, TuneError
 from camber.features.weights import Weights
 from camber.files import read_lines
@@ -65,8 +66,8 @@ def test_the_hyper_set_chooses_and_not_dev(
     real = module.tune_decoder
     short = {**translator.weights.values, "word_penalty": 30.0}
 
-    def rigged(translator: Any, decoder: Any, dev: Any, settings: Any, seed: int, threads: int, tuner: Any) -> Any:
-        outcome = real(translator, decoder, dev, settings, seed, threads, tuner)
+    def rigged(translator: Any, decoder: Any, dev: Any, settings: Any, seed: int, engine: Any, tuner: Any) -> Any:
+        outcome = real(translator, decoder, dev, settings, seed, engine, tuner)
         if tuner.l2 == 1.0:
             return outcome
         weights = Weights(short)
@@ -86,7 +87,9 @@ def test_a_grid_with_replicas_gives_the_same_bytes_on_one_thread_and_on_two(
 ) -> None:
     translator = camber.load(hotel_model).searching({"pop_limit": 20})
     settings = TuneSettings(bend="lnr", replicas=2, **QUICK)
-    one, two = (run(translator, sets, {"beta": [1, 100]}, settings=settings, threads=threads) for threads in (1, 2))
+    one, two = (
+        run(translator, sets, {"beta": [1, 100]}, settings=settings, engine=Threads(threads)) for threads in (1, 2)
+    )
     assert len(one.scores) == 2
     assert one.weights.values == two.weights.values
     assert one.trials == two.trials
@@ -105,7 +108,7 @@ def test_a_hierarchical_model_extracts_the_rules_of_a_sentence_once(
     monkeypatch.setattr(HieroExtractor, "_extract", extract)
     translator = camber.load(hotel_hiero).searching({"pop_limit": 20})
     few = [lines[:8] for lines in sets]
-    found = run(translator, few, {"bits": [2, 4], "beta": [1, 10]}, settings=MNR, threads=1)
+    found = run(translator, few, {"bits": [2, 4], "beta": [1, 10]}, settings=MNR, engine=Threads(1))
     assert len(found.trials) == 4
     sentences = {tuple(translator.source_tokens(line)) for line in (*few[0], *few[2])}
     assert sorted(sentence for sentence in asked if sentence) == sorted(sentences)

@@ -10,6 +10,7 @@ import pytest
 import camber
 from camber.corpus import Sentences, Vocabulary
 from camber.decode.derivation import HypothesisColumns
+from camber.engine import Threads
 from camber.errors import CamberError, TuneError
 from camber.features.weights import Weights
 from camber.files import read_lines
@@ -46,7 +47,7 @@ def test_every_tuner_finds_weights_that_translate_dev_better(
 
 def test_the_outcome_is_the_same_on_one_thread_and_on_two(model: Translator, dev: tuple[list[str], list[str]]) -> None:
     settings = TuneSettings(tuner="mira", **QUICK)
-    one, two = (tune(model, dev[0], [dev[1]], settings, threads=threads) for threads in (1, 2))
+    one, two = (tune(model, dev[0], [dev[1]], settings, engine=Threads(threads)) for threads in (1, 2))
     assert one.weights.values == two.weights.values
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from toys.tuning_lists import cosine, linear_list, random_list
 
+from camber.engine import Threads
 from camber.errors import CamberError, TuneError
 from camber.metrics import BLEU, TER, ChrF
 from camber.nbest import NBest
@@ -34,7 +35,7 @@ def some():
 @pytest.mark.parametrize("tuner", EVERY, ids=repr)
 def test_the_same_seed_gives_the_same_bytes_with_one_thread_or_two(tuner, some):
     start = np.array([0.5, -0.2, 0.1, 0.0])
-    runs = [tuner.fit(some, start, 3, threads=threads) for threads in (1, 2, 2, 1)]
+    runs = [tuner.fit(some, start, 3, engine=Threads(threads)) for threads in (1, 2, 2, 1)]
     for run in runs[1:]:
         assert run.weights.tobytes() == runs[0].weights.tobytes()
         assert run.objective == runs[0].objective

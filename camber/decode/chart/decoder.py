@@ -31,7 +31,7 @@ from camber.decode.chart.settings import ChartSettings
 from camber.decode.chart.workspace import Workspace
 from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.windows import cut_points
-from camber.engine.threads import in_order
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, step
 from camber.progress import Counter, log
@@ -175,7 +175,7 @@ class ChartDecoder(Weighed):
         sentences: Sequence[Sequence[str]],
         nbest: int = 1,
         distinct: bool = True,
-        threads: int = 0,
+        engine: Engine = LOCAL,
         first: int = 0,
     ) -> Iterator[list[ChartDerivation]]:
         """Yield the `nbest` best derivations of every tokenised sentence, best first, in the order of the input.
@@ -193,12 +193,17 @@ class ChartDecoder(Weighed):
         def one(batch: list[tuple[int, Sequence[str]]]) -> list[list[ChartDerivation]]:
             return self._decode_batch(batch, nbest, distinct)
 
-        for found in in_order(one, batches, threads):
+        for found in engine.map(lambda _, batch: one(batch), None, batches):
             counter.add(len(found))
             yield from found
 
     def decode_columns(
-        self, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int, threads: int = 0, first: int = 0
+        self,
+        sentences: Sequence[Sequence[str]],
+        vocabulary: Vocabulary,
+        nbest: int,
+        engine: Engine = LOCAL,
+        first: int = 0,
     ) -> HypothesisColumns:
         """Decode into columns of distinct hypotheses, without an object for each: what tuning needs, and quicker.
 
@@ -208,7 +213,7 @@ class ChartDecoder(Weighed):
         numbered = list(enumerate(sentences, first))
         batches = [numbered[i : i + BATCH] for i in range(0, len(numbered), BATCH)]
         return HypothesisColumns.join(
-            list(in_order(lambda batch: self._columns(batch, vocabulary, nbest), batches, threads)),
+            list(engine.map(lambda _, batch: self._columns(batch, vocabulary, nbest), None, batches)),
             vocabulary,
             self.weighing,
         )

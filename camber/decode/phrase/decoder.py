@@ -19,7 +19,7 @@ from camber.decode.phrase.features import DISTORTION, LM, SMALLEST, feature_name
 from camber.decode.phrase.options import LanguageModels, Options, build_options, rule_columns, rule_features
 from camber.decode.phrase.settings import DecodeSettings
 from camber.decode.windows import cut_points
-from camber.engine.threads import in_order
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, concatenate, step
 from camber.progress import Counter, log
@@ -140,7 +140,7 @@ class PhraseDecoder(Weighed):
         sentences: Sequence[Sequence[str]],
         nbest: int = 1,
         distinct: bool = True,
-        threads: int = 0,
+        engine: Engine = LOCAL,
         first: int = 0,
     ) -> Iterator[list[Derivation]]:
         """Yield the `nbest` best derivations of every tokenised sentence, best first, in the order of the input.
@@ -157,12 +157,12 @@ class PhraseDecoder(Weighed):
         def one(batch: Sequence[Sequence[str]]) -> list[list[Derivation]]:
             return self._decode_batch(batch, nbest, distinct)
 
-        for found in in_order(one, batches, threads):
+        for found in engine.map(lambda _, batch: one(batch), None, batches):
             counter.add(len(found))
             yield from found
 
     def decode_columns(
-        self, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int, threads: int = 0
+        self, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, nbest: int, engine: Engine = LOCAL
     ) -> HypothesisColumns:
         """Decode into columns of distinct hypotheses, without an object for each: what tuning needs, and quicker.
 
@@ -171,7 +171,7 @@ class PhraseDecoder(Weighed):
         self.work[:] = 0
         batches = [sentences[i : i + BATCH] for i in range(0, len(sentences), BATCH)]
         return HypothesisColumns.join(
-            list(in_order(lambda batch: self._columns(batch, vocabulary, nbest), batches, threads)),
+            list(engine.map(lambda _, batch: self._columns(batch, vocabulary, nbest), None, batches)),
             vocabulary,
             self.weighing,
         )

@@ -9,6 +9,7 @@ from camber.align.lexical import LexicalTable, lexical_table
 from camber.align.pharaoh import Alignment
 from camber.arrays.ragged import cut, offsets_from, take_ragged
 from camber.corpus.bitext import Bitext
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.rules.phrase.pairs import check_alignment, find_phrases
 from camber.rules.phrase.scoring import PhrasePairs, gather, lexical_weights, links_of, orientation_probabilities
@@ -24,7 +25,7 @@ def extract(
     bitext: Bitext,
     alignment: Alignment,
     settings: RuleSettings | None = None,
-    threads: int = 0,
+    engine: Engine = LOCAL,
     lexicon: LexicalTable | None = None,
 ) -> RuleStore:
     """Extract and score the phrase pairs of an aligned bitext.
@@ -41,7 +42,7 @@ def extract(
         raise CamberError("the bitext has words outside its vocabularies; encode it with vocabularies of its own")
     longest = settings.max_phrase_length
     source, target = SortedSuffixes.sort(bitext.source, longest), SortedSuffixes.sort(bitext.target, longest)
-    pairs = gather(find_phrases(bitext, alignment, source, target, threads), longest)
+    pairs = gather(find_phrases(bitext, alignment, source, target, engine), longest)
     lexicon = lexical_table(bitext, alignment) if lexicon is None else lexicon
     store = assemble(bitext, pairs, source, target, lexicon, settings.reordering)
     if settings.significance != "none":

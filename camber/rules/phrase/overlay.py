@@ -23,6 +23,7 @@ import numpy.typing as npt
 from camber.align.lexical import LexicalTable, lexical_table
 from camber.arrays.ragged import cut, offsets_from, take_ragged
 from camber.corpus.vocabulary import Vocabulary
+from camber.engine import Threads
 from camber.errors import ModelError
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, mix
@@ -182,7 +183,7 @@ class Overlay:
                 settings = RuleSettings(
                     max_phrase_length=self.longest, reordering=self.store.has_reordering, options_per_phrase=0
                 )
-                added = extract(bitext, index.alignment, settings, 1, lexicon)
+                added = extract(bitext, index.alignment, settings, Threads(1), lexicon)
                 self._made = added, _targets(added, self.store)
         return self._made
 

@@ -8,13 +8,14 @@ not: all variants up to the length limit are taken.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
 from camber.corpus.bitext import Bitext
-from camber.engine.threads import default_threads, in_order, split_evenly
+from camber.engine import LOCAL, Engine, split_evenly
 from camber.errors import CamberError
 from camber.kernel import kernel
 from camber.rules.phrase.suffixes import SortedSuffixes
@@ -44,7 +45,7 @@ def positions_per_word(longest: int) -> int:
 
 
 def find_phrases(
-    bitext: Bitext, alignment: Alignment, source: SortedSuffixes, target: SortedSuffixes, threads: int = 0
+    bitext: Bitext, alignment: Alignment, source: SortedSuffixes, target: SortedSuffixes, engine: Engine = LOCAL
 ) -> Occurrences:
     """Find every phrase pair occurrence of at most ``source.longest`` words on either side.
 
@@ -63,42 +64,51 @@ def find_phrases(
         )
     per_word = positions_per_word(longest)
     width = -(-longest // per_word)
-    texts = (bitext.source.offsets, bitext.target.offsets, np.ascontiguousarray(alignment.links, np.int32))
-    tables = (alignment.offsets, source.first, target.first)
-    room = max(bitext.source.longest, bitext.target.longest) + 2
+    shared = _Shared(
+        (bitext.source.offsets, bitext.target.offsets, np.ascontiguousarray(alignment.links, np.int32)),
+        (alignment.offsets, source.first, target.first),
+        longest,
+        target_codes,
+        per_word,
+        max(bitext.source.longest, bitext.target.longest) + 2,
+    )
     batches = split_evenly(len(bitext), -(-len(bitext) // _BATCH))
-    nothing = np.zeros(0, np.int64), np.zeros((width, 0), np.int64), np.zeros(0, np.uint8)
+    pieces = list(engine.map(_occurrences, shared, batches))
+    width = -(-longest // per_word)
+    none = np.zeros(0, np.int64), np.zeros((width, 0), np.int64), np.zeros(0, np.uint8)
+    keys, inside, orientations = zip(none, *pieces, strict=True)
+    return Occurrences(np.concatenate(keys), np.concatenate(inside, axis=1), np.concatenate(orientations), target_codes)
 
-    def count(batch: range) -> int:
-        return _phrases(
-            batch.start,
-            batch.stop,
-            *texts,
-            *tables,
-            longest,
-            target_codes,
-            per_word,
-            _scratch(room),
-            False,
-            0,
-            *nothing,
-        )
 
-    threads = threads or default_threads()
-    bounds = np.zeros(len(batches) + 1, np.int64)
-    np.cumsum(list(in_order(count, batches, threads)), out=bounds[1:])
-    total = int(bounds[-1])
-    out = np.empty(total, np.int64), np.zeros((width, total), np.int64), np.empty(total, np.uint8)
+_Three = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
 
-    def fill(piece: tuple[range, int]) -> int:
-        batch, at = piece
-        return _phrases(
-            batch.start, batch.stop, *texts, *tables, longest, target_codes, per_word, _scratch(room), True, at, *out
-        )
 
-    for _ in in_order(fill, list(zip(batches, bounds.tolist(), strict=False)), threads):
-        pass
-    return Occurrences(*out, target_codes)
+class _Shared(NamedTuple):
+    """What finding the phrases of all sentence pairs needs."""
+
+    texts: _Three  # offsets of source and target, links
+    tables: tuple[
+        npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]
+    ]  # offsets of the links, first occurrences of source and target phrases
+    longest: int
+    target_codes: int
+    per_word: int
+    room: int
+
+
+def _occurrences(shared: _Shared, pairs: range) -> tuple[Int64s, Int64s, npt.NDArray[np.uint8]]:
+    """Return the phrases of some sentence pairs: the first three columns of :class:`Occurrences`."""
+    width = -(-shared.longest // shared.per_word)
+    work = np.empty((5, shared.room), np.int64)
+    where = (
+        pairs.start, pairs.stop, *shared.texts, *shared.tables, shared.longest, shared.target_codes,
+        shared.per_word, work,
+    )  # fmt: skip
+    none = np.zeros(0, np.int64), np.zeros((width, 0), np.int64), np.zeros(0, np.uint8)
+    count = _phrases(*where, False, 0, *none)
+    columns = np.empty(count, np.int64), np.zeros((width, count), np.int64), np.empty(count, np.uint8)
+    _phrases(*where, True, 0, *columns)
+    return columns
 
 
 def check_alignment(bitext: Bitext, alignment: Alignment) -> None:
@@ -115,10 +125,6 @@ def check_alignment(bitext: Bitext, alignment: Alignment) -> None:
             f"sentence pair {owner[bad] + 1}: link {source}-{target} lies outside {words} and {others} words; "
             "links are source-target and count from 0"
         )
-
-
-def _scratch(room: int) -> Int64s:
-    return np.empty((5, room), np.int64)
 
 
 @kernel
