@@ -1,0 +1,229 @@
+"""Parts: every use of a rule in some hypothesis, with its features in context, in columns.
+
+Millions of parts share some thousand rules. So what is known before the search (the scope "rule") stands once for each
+distinct row in a table that parts point to, and each part has columns of its own only for the rest. All values are raw,
+and NaN where a part lacks a feature. Parts that are no rules, such as a word that is passed through, have a row too.
+
+    parts = Parts.of_dense(features, values, rules)       # float64[parts, features] → a table and columns
+    parts.linear_sums(part_offsets)                       # what a linear model takes, summed over hypotheses
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.errors import CamberError
+from camber.features.feature import RULE, Feature, linear_table, names_of
+from camber.kernel import kernel
+from camber.kernel.table import empty_table, mix
+
+F8 = npt.NDArray[np.float64]
+I8 = npt.NDArray[np.int64]
+I4 = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Raw features of parts; those of part `p` are ``table[rows[p]]`` (scope "rule") and ``context[p]`` (the others).
+
+    >>> p, lm = Feature("p", "probability", "rule"), Feature("lm", "number", "context")
+    >>> parts = Parts.of_dense((p, lm), [[1.0, -2.0], [1.0, -3.0], [np.nan, -1.0]], [4, 4, -1])
+    >>> len(parts), len(parts.table), parts.dense().tolist()
+    (3, 2, [[1.0, -2.0], [1.0, -3.0], [nan, -1.0]])
+    """
+
+    features: tuple[Feature, ...]
+    table: F8  # [distinct rows, features of the scope "rule"]
+    rows: I4  # [parts] into `table`
+    context: F8  # [parts, other features]
+    rules: I4  # [parts] the number of the rule, whatever it counts; below 0: the part is no rule
+
+    def __post_init__(self) -> None:
+        for name, kind in (("table", np.float64), ("rows", np.int32), ("context", np.float64), ("rules", np.int32)):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), kind))
+        object.__setattr__(self, "features", tuple(self.features))
+        parts, inside = len(self.rows), len(self._table_columns)
+        for shape, expected, what in (
+            (self.table.shape, (len(self.table), inside), "table"),
+            (self.context.shape, (parts, len(self.features) - inside), "context"),
+            (self.rules.shape, (parts,), "rules"),
+        ):
+            if shape != expected:
+                raise ValueError(f"{what} of parts has the shape {shape}, expected {expected}")
+        if parts and not 0 <= self.rows.min() <= self.rows.max() < len(self.table):
+            raise ValueError(f"a part points outside the {len(self.table)} rows of the table")
+
+    @classmethod
+    def of_dense(cls, features: Sequence[Feature], values: npt.ArrayLike, rules: npt.ArrayLike | None = None) -> Parts:
+        """Take apart values float64[parts, features]; without `rules`, every part is taken for one."""
+        dense = np.asarray(values, np.float64).reshape(-1, len(features))
+        inside = [feature.scope == RULE for feature in features]
+        table, rows = distinct_rows(dense[:, inside])
+        numbers = np.zeros(len(dense), np.int32) if rules is None else np.asarray(rules)
+        return cls(tuple(features), table, rows, dense[:, [not own for own in inside]], numbers)
+
+    @classmethod
+    def join(cls, pieces: Sequence[Parts], features: Sequence[Feature] = ()) -> Parts:
+        """Put parts with the same features behind each other; equal rows of their tables become one."""
+        if not pieces:
+            return cls.of_dense(features, np.zeros((0, len(features))))
+        first = pieces[0]
+        if any(piece.features != first.features for piece in pieces):
+            raise CamberError("parts with different features cannot be put behind each other")
+        starts = np.cumsum([0, *(len(piece.table) for piece in pieces)])
+        table, places = distinct_rows(np.concatenate([piece.table for piece in pieces]))
+        return cls(
+            first.features,
+            table,
+            np.concatenate([places[start + piece.rows] for start, piece in zip(starts, pieces, strict=False)]),
+            np.concatenate([piece.context for piece in pieces]),
+            np.concatenate([piece.rules for piece in pieces]),
+        )
+
+    def __len__(self) -> int:
+        """Return the number of parts."""
+        return len(self.rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return names_of(self.features)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        return self.table.nbytes + self.rows.nbytes + self.context.nbytes + self.rules.nbytes
+
+    @cached_property
+    def _table_columns(self) -> list[int]:
+        return [column for column, feature in enumerate(self.features) if feature.scope == RULE]
+
+    @cached_property
+    def _context_columns(self) -> list[int]:
+        return [column for column, feature in enumerate(self.features) if feature.scope != RULE]
+
+    def column(self, name: str) -> F8:
+        """Return the raw values of one feature, float64[parts]."""
+        if name not in self.names:
+            raise CamberError(f"parts have no feature {name!r}; they have: {', '.join(self.names)}")
+        place = self.names.index(name)
+        if place in self._table_columns:
+            return self.table[self.rows, self._table_columns.index(place)]
+        return self.context[:, self._context_columns.index(place)]
+
+    def dense(self) -> F8:
+        """Return all raw values, float64[parts, features]."""
+        values = np.empty((len(self), len(self.features)))
+        values[:, self._table_columns] = self.table[self.rows]
+        values[:, self._context_columns] = self.context
+        return values
+
+    def take(self, parts: npt.NDArray[np.integer]) -> Parts:
+        """Return some parts, in the order asked for; the table stays."""
+        return replace(self, rows=self.rows[parts], context=self.context[parts], rules=self.rules[parts])
+
+    def with_feature(self, feature: Feature, values: npt.ArrayLike) -> Parts:
+        """Return the same parts with one more feature behind the others, given part by part: float64[parts]."""
+        column = np.asarray(values, np.float64).reshape(len(self), 1)
+        if feature.scope == RULE:
+            return Parts.of_dense((*self.features, feature), np.hstack([self.dense(), column]), self.rules)
+        return replace(self, features=(*self.features, feature), context=np.hstack([self.context, column]))
+
+    def linear_sums(self, offsets: I8, chosen: Sequence[int] | None = None) -> F8:
+        """Return what a linear model takes of every hypothesis: sums over its parts, float64[hypotheses, features].
+
+        The parts of hypothesis `h` are ``offsets[h]`` … ``offsets[h + 1] - 1``. Absent values add nothing; a feature
+        that all parts of a hypothesis lack is NaN. `chosen` are the features (columns) to look at, all by default.
+        """
+        wanted = range(len(self.features)) if chosen is None else chosen
+        sums = np.empty((len(offsets) - 1, len(wanted)))
+        inside = linear_table([self.features[column] for column in self._table_columns], self.table)
+        outside = self.context
+        if any(self.features[column].logarithmic for column in self._context_columns):
+            outside = linear_table([self.features[column] for column in self._context_columns], self.context)
+        places = {column: place for place, column in enumerate(self._table_columns)}
+        others = {column: place for place, column in enumerate(self._context_columns)}
+        _sum_parts(
+            np.ascontiguousarray(offsets, np.int64),
+            self.rows,
+            inside,
+            outside,
+            np.array([places.get(column, -1) for column in wanted], np.int64),
+            np.array([others.get(column, -1) for column in wanted], np.int64),
+            sums,
+        )
+        return sums
+
+
+def distinct_rows(values: npt.ArrayLike) -> tuple[F8, I4]:
+    """Return the distinct rows of values float64[n, width] in the order of their first use, and the row of each.
+
+    Rows are the same if they have the same numbers, NaN included; 0 and -0 differ.
+
+    >>> table, rows = distinct_rows([[1.0], [2.0], [1.0]])
+    >>> table.tolist(), rows.tolist()
+    ([[1.0], [2.0]], [0, 1, 0])
+    """
+    dense = np.ascontiguousarray(values, np.float64)
+    if not dense.shape[1]:
+        return np.zeros((min(1, len(dense)), 0)), np.zeros(len(dense), np.int32)
+    bits = np.where(np.isnan(dense), np.nan, dense).view(np.int64)  # one NaN for all
+    rows, firsts = np.empty(len(dense), np.int32), np.empty(len(dense), np.int64)
+    count = _number_rows(bits, empty_table(len(dense)), rows, firsts)
+    return dense[firsts[:count]], rows
+
+
+@kernel
+def _number_rows(bits, slots, rows, firsts):
+    """Number equal rows int64[n, width] alike; `slots` is an empty table for n keys; return how many differ."""
+    mask = len(slots) - 1
+    count = 0
+    for row in range(len(bits)):
+        key = np.int64(0)
+        for column in range(bits.shape[1]):
+            key = mix(key ^ bits[row, column])
+        slot = key & mask
+        while slots[slot] >= 0:
+            other = firsts[slots[slot]]
+            same = True
+            for column in range(bits.shape[1]):
+                if bits[other, column] != bits[row, column]:
+                    same = False
+                    break
+            if same:
+                break
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = count
+            firsts[count] = row
+            count += 1
+        rows[row] = slots[slot]
+    return count
+
+
+@kernel
+def _sum_parts(offsets, rows, table, context, inside, outside, sums):
+    for h in range(len(sums)):
+        first, last = offsets[h], offsets[h + 1]
+        for f in range(sums.shape[1]):
+            total = 0.0
+            there = first == last
+            column = inside[f]
+            if column >= 0:
+                for part in range(first, last):
+                    value = table[rows[part], column]
+                    if value == value:
+                        total += value
+                        there = True
+            else:
+                for part in range(first, last):
+                    value = context[part, outside[f]]
+                    if value == value:
+                        total += value
+                        there = True
+            sums[h, f] = total if there else np.nan
