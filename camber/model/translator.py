@@ -22,6 +22,7 @@ from camber.lm.ngrams import NgramModel
 from camber.model.added import Memory, open_overlay
 from camber.model.bend import read_bend, write_bend
 from camber.model.directory import Draft, ModelDirectory
+from camber.model.language_models import open_language_models, save_language_models
 from camber.rules.phrase.store import SCORE_NAMES, RuleStore
 from camber.text.pipeline import TextPipeline
 
@@ -183,9 +184,7 @@ def save_phrase_model(translator: Translator, draft: Draft) -> None:
         (draft.folder / name).mkdir()
     translator.text.save(draft.folder / "text")
     decoder.store.save(draft.folder / "rules")
-    for number, model in enumerate(decoder.models, 1):
-        (draft.folder / f"lm{number}").mkdir()
-        model.save(draft.folder / f"lm{number}", "lm")
+    save_language_models(decoder.models, draft.folder)
     translator.weights.write(draft.folder / "weights.tsv")
     write_bend(decoder.bend, draft)
     draft.settings["decode"] = decoder.settings.to_dict()
@@ -210,8 +209,7 @@ def load(path: str | Path, verify: bool = False) -> Translator:
     directory = ModelDirectory.open(path, verify)
     if directory.kind not in _OPENERS:
         raise ModelError(f"{path}: a {directory.kind} model, which this version cannot translate with")
-    count = int(directory.sizes.get("language_models", 0))
-    models = [NgramModel.load(directory.path / f"lm{number}", "lm") for number in range(1, count + 1)]
+    models = open_language_models(directory.path, int(directory.sizes.get("language_models", 0)))
     decoder, weights = _OPENERS[directory.kind](directory, models)
     return Translator(TextPipeline.load(directory.path / "text"), decoder, weights, directory, Memory.open(directory))
 

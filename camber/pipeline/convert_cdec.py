@@ -21,6 +21,7 @@ from camber.formats.cdec.grammars import CdecIni, read_cdec_grammars, read_cdec_
 from camber.lm.ngrams import NgramModel
 from camber.model.bend import read_bend
 from camber.model.directory import ModelDirectory, check_place, write_model
+from camber.model.language_models import save_language_models
 from camber.progress import log, stage
 from camber.rules.hiero.grammar_set import GrammarSet
 from camber.text.pipeline import TextPipeline, TextSettings
@@ -65,12 +66,11 @@ def convert_cdec(
         copy_known=True,
     )
     with write_model(model, KIND) as draft:
-        for folder in ("grammars", "text", *(f"lm{number}" for number in range(1, len(models) + 1))):
+        for folder in ("grammars", "text"):
             (draft.folder / folder).mkdir()
         found.save(draft.folder / "grammars")
         TextPipeline(TextSettings(tokenizer="none")).save(draft.folder / "text")
-        for number, language in enumerate(models, 1):
-            language.save(draft.folder / f"lm{number}", "lm")
+        save_language_models(models, draft.folder)
         Weights({name: numbers.get(name, 0.0) for name in names}).write(draft.folder / "weights.tsv")
         draft.settings["chart"] = settings.to_dict()
         draft.sizes |= {

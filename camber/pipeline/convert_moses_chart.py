@@ -21,6 +21,7 @@ from camber.formats.moses.rule_table import read_glue, read_moses_rules
 from camber.lm.ngrams import NgramModel
 from camber.model.bend import read_bend
 from camber.model.directory import ModelDirectory, write_model
+from camber.model.language_models import save_language_models
 from camber.pipeline.convert_cdec import KIND
 from camber.progress import log, stage
 from camber.rules.hiero.rule_table import RULE_PENALTY, RuleTable
@@ -73,12 +74,11 @@ def convert_hierarchical(moses: MosesIni, model: str | Path) -> None:
             limit,
         )
     with write_model(model, KIND) as draft:
-        for folder in ("table", "text", *(f"lm{number}" for number in range(1, len(models) + 1))):
+        for folder in ("table", "text"):
             (draft.folder / folder).mkdir()
         table.save(draft.folder / "table")
         TextPipeline(TextSettings(tokenizer="none")).save(draft.folder / "text")
-        for number, language in enumerate(models, 1):
-            language.save(draft.folder / f"lm{number}", "lm")
+        save_language_models(models, draft.folder)
         Weights({name: numbers[name] for name in names}).write(draft.folder / "weights.tsv")
         draft.settings["chart"] = settings.to_dict()
         draft.settings["table"] = {"limit": limit}

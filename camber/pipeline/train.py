@@ -26,6 +26,7 @@ from camber.metrics.bleu import BLEU
 from camber.model.bend import BINS
 from camber.model.directory import check_place, is_model, recorded, write_model
 from camber.model.hiero import hiero_decoder, untuned_hiero_weights
+from camber.model.language_models import open_language_models, save_language_models
 from camber.model.translator import Translator, load, model_sizes
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
 from camber.pipeline.settings import TrainSettings
@@ -214,9 +215,7 @@ def _language_models(corpus: Stage, arpas: Sequence[Path], settings: TrainSettin
                 )  # fmt: skip
     else:
         models = [NgramModel.from_trie(estimate(target, settings.lm))]
-    for number, model in enumerate(models, 1):
-        (folder / f"lm{number}").mkdir()
-        model.save(folder / f"lm{number}", "lm")
+    save_language_models(models, folder)
 
 
 def _held_out(corpus: Stage) -> Dev | None:
@@ -247,17 +246,13 @@ def _rules(method: str, corpus: Stage, aligned: Stage, settings: TrainSettings, 
 
 def _open(method: str, settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage) -> Translator:
     """Open what the stages made as a translator with untuned weights."""
-    models, text = _load_language_models(language), TextPipeline.load(corpus.folder / "text")
+    models, text = open_language_models(language.folder), TextPipeline.load(corpus.folder / "text")
     if method == "hiero":
         weights = untuned_hiero_weights(len(models), settings.hiero)
         return Translator(text, hiero_decoder(rules.folder, models, weights, settings.hiero, settings.chart), weights)
     features = settings.rules.features
     weights = Weights(untuned_weights(len(models), features), signature=UNTUNED)
     return Translator.phrase(text, RuleStore.load(rules.folder), models, weights, settings.decode, features)
-
-
-def _load_language_models(language: Stage) -> list[NgramModel]:
-    return [NgramModel.load(folder, "lm") for folder in sorted(language.folder.glob("lm*"))]
 
 
 def _tune(
@@ -308,7 +303,7 @@ def _assemble(
         else:
             _open(method, settings, corpus, language, rules).weights.write(draft.path("weights.tsv"))
         draft.settings[TRAINED] = {"weights": hashlib.sha256(draft.path("weights.tsv").read_bytes()).hexdigest()}
-        draft.sizes |= _sizes(method, rules, _load_language_models(language))
+        draft.sizes |= _sizes(method, rules, open_language_models(language.folder))
 
 
 def _as_made(settings: TrainSettings, tuning: Stage | None) -> dict[str, dict[str, Any]]:
