@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -87,6 +88,7 @@ def edges_of(file: str, text: str) -> Iterator[Edge]:
                 yield Edge(file, node.lineno, module)
 
 
+@functools.cache
 def all_edges() -> list[Edge]:
     files = sorted(
         path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"

@@ -34,6 +34,7 @@ def probes(lows, more):
     return np.array(near)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(NUMBERS, max_size=40), min_size=1, max_size=4), st.lists(NUMBERS, max_size=20))
 @example([[-1.7e308, 1.7e308, 3.0], [-np.inf, np.inf], [5e-324, 1e-323, 1e-322]], [])
 @settings(deadline=None, max_examples=300)

@@ -176,6 +176,7 @@ def perceptron_separates(rows, rounds=50):
     return False
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([1, 500]))
 @settings(deadline=None, max_examples=120)
 def test_random_lists_against_a_perceptron_and_a_search_for_contradictions(seed, first):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from camber.cli import cli
 from camber.files import read_lines
 from camber.nbest.nbest import NBest
+
+pytestmark = pytest.mark.slow
 
 PRO = ("--iterations", 2, "--nbest", 10, "--tuner", "pro")
 QUICK = (*PRO, "--bits", 3)

@@ -13,6 +13,8 @@ from camber.cli import VERBS
 from camber.files import read_lines
 from camber.nbest.nbest import NBest
 
+pytestmark = pytest.mark.slow
+
 
 def camber(*words: object, text: str | bytes | None = None) -> subprocess.CompletedProcess[bytes]:
     """Run the command in a process of its own."""

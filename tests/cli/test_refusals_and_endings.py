@@ -16,6 +16,8 @@ from camber.errors import CamberError
 from camber.files import write_lines
 from camber.model.directory import ModelDirectory, write_model
 
+pytestmark = pytest.mark.slow
+
 EXTRACT = ("--source", "s", "--target", "t", "--alignment", "a", "--out", "o")
 COMMAND = [sys.executable, "-c", "from camber.cli import main; main()"]
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")

@@ -249,6 +249,7 @@ def test_a_trained_model_and_its_equal_bins_translate_the_same_with_the_same_wor
     assert bent.work.tolist() == decoder.work.tolist()
 
 
+@pytest.mark.slow
 def test_one_thread_and_two_give_the_same_bytes(decoder, hotel_files):
     sentences = [line.split() for line in read_lines(hotel_files / "dev.es")] * 4
     bent = bent_decoder(decoder, sentences[:40], "mnr", 4)

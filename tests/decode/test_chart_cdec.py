@@ -10,6 +10,8 @@ from camber.engine import Threads
 from camber.model.translator import load
 from camber.pipeline.convert_cdec import convert_cdec
 
+pytestmark = pytest.mark.slow
+
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 CDEC = SHARED / "anchors" / "cdec"
 

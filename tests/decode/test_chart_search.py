@@ -147,6 +147,7 @@ def test_states_that_stop_early_keep_scores_true(seed, order):
     assert len(ours) == min(30, len(scores))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(cases)
 def test_the_hypergraph_holds_every_derivation(case):

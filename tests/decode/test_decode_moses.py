@@ -1,8 +1,11 @@
 """The decoder on Moses' own model, beside Moses' own output."""
 
 import numpy as np
+import pytest
 
 from camber.engine import Threads
+
+pytestmark = pytest.mark.slow
 
 #: our columns in the order of Moses' n-best lists
 COLUMNS = [*range(4, 10), 10, 14, 11, 12, *range(4)]

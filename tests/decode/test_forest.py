@@ -47,6 +47,7 @@ def hypergraphs(draw: st.DrawFn) -> Hypergraph:
 WEIGHTS = st.lists(st.floats(-1, 1), min_size=3, max_size=3).map(np.array)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(hypergraphs(), WEIGHTS)
 def test_sums_and_the_best_derivation_equal_enumeration(graph, weights):

@@ -89,6 +89,7 @@ def make(case):
     return model, found, decoder, sentence
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(cases)
 def test_the_list_of_derivations_equals_enumeration(case):
@@ -133,6 +134,7 @@ def test_the_distinct_list_equals_the_best_derivation_of_every_text(case):
         assert len(ours) == min(count, len(expected))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(cases)
 def test_one_best_equals_the_first_of_the_list(case):

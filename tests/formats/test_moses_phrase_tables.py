@@ -129,6 +129,7 @@ def test_lines_of_other_phrases_in_the_reordering_table_do_no_harm(tmp_path):
     assert np.array_equal(more.reordering, read(tmp_path, TABLE, REORDERING).reordering)
 
 
+@pytest.mark.slow
 def test_a_written_table_is_what_was_read(tmp_path):
     write_moses(read(tmp_path, TABLE, REORDERING), tmp_path)
     assert gzip.decompress((tmp_path / PHRASE_TABLE).read_bytes()).decode() == TABLE
@@ -198,6 +199,7 @@ def test_numbers_are_written_as_c_writes_them(value):
     assert format_numbers([value]) == [f"{np.float32(value).item():g}"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ANCHORS.exists(), reason="Moses' tables are not here")
 def test_moses_own_tables_are_written_as_they_were_read(tmp_path):
     store = read_moses(ANCHORS / PHRASE_TABLE, ANCHORS / REORDERING_TABLE)

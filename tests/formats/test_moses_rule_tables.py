@@ -142,6 +142,7 @@ def escaped(rules: dict) -> dict:
     return {(text(source), text(target)): value for (source, target), value in rules.items()}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(grammars(), st.lists(st.sampled_from(["a", "b", "z"]), max_size=7), st.integers(0, 5))
 def test_what_is_written_is_read_and_matched_as_by_trying_everything(grammar, sentence, span):

@@ -46,6 +46,7 @@ def unwritable(tmp_path: Path) -> Path:
     return tmp_path / "file" / "home"
 
 
+@pytest.mark.slow
 def test_the_cache_is_in_the_users_cache_folder(tmp_path):
     assert Path(run(ASK, HOME=str(tmp_path))).parent == tmp_path / ".cache" / "camber"
     assert Path(run(ASK, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "x"))).parent == tmp_path / "x" / "camber"
@@ -56,6 +57,7 @@ def test_a_variable_names_another_cache_folder(tmp_path):
     assert not (tmp_path / ".cache").exists()
 
 
+@pytest.mark.slow
 def test_without_a_writable_home_the_cache_is_temporary_and_kernels_still_run(tmp_path, unwritable):
     temporary = tmp_path / "tmp"
     temporary.mkdir()
@@ -127,6 +129,7 @@ def test_the_folder_changes_with_the_compiler(monkeypatch):
     assert compile._compiler_hash() != before
 
 
+@pytest.mark.slow
 def test_copies_of_the_package_share_what_was_compiled(tmp_path):
     package = Path(compile.__file__).parent.parent
     places = [package.parent]
@@ -138,6 +141,7 @@ def test_copies_of_the_package_share_what_was_compiled(tmp_path):
     assert len(list((tmp_path / "cache").rglob("table.insert*.nbc"))) == 1
 
 
+@pytest.mark.slow
 def test_code_from_the_cache_loads_without_the_compiler_which_still_compiles_what_is_new(tmp_path):
     code = """
 import sys

@@ -80,6 +80,7 @@ def test_queries_of_an_estimated_model_are_those_of_the_textbook(corpus, text, o
     np.testing.assert_allclose(scores / np.log(10), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_every_ngram_equals_lmplz_on_multi30k():
     anchor, text = SHARED / "anchors/lm/multi30k.en.o5.arpa.gz", SHARED / "data/multi30k/tok/train.en"
     if not anchor.exists() or not text.exists():

@@ -155,6 +155,7 @@ def test_scores_equal_kenlm_on_random_text(tmp_path, order):
         np.testing.assert_allclose(ours.score(text, bos=bos, eos=eos) / math.log(10), expected, atol=2e-5, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_scores_equal_kenlm_on_real_text():
     kenlm = pytest.importorskip("kenlm")
     arpa = SHARED / "anchors/lm/multi30k.en.o5.arpa.gz"

@@ -45,6 +45,7 @@ def test_statistics_equal_the_textbook(hypotheses, data, order, shortest):
     ]
 
 
+@pytest.mark.slow
 @given(
     corpora,
     st.sampled_from(["exp", "floor", "add-k", "none"]),
@@ -159,6 +160,7 @@ def test_wrong_settings_and_inputs_are_told():
         bleu.statistics_of_ids(Sentences.encode([["a"]]), Sentences.encode([["b"]]), [0, 1], [0])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="shared data absent")
 @pytest.mark.parametrize("tokenize", ["none", "13a"])
 def test_real_output_scores_as_in_sacrebleu(tokenize):

@@ -188,6 +188,7 @@ def test_multevals_example_is_reproduced():
     assert new.bootstrap_p < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="shared data absent")
 def test_ter_is_that_of_sacrebleu_on_multevals_example():
     import sacrebleu.metrics

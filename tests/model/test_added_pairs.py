@@ -26,6 +26,8 @@ from camber.pipeline.tune import tune_model
 from camber.rules.hiero.index import CorpusIndex
 from camber.tune.loop import TuneSettings
 
+pytestmark = pytest.mark.slow
+
 # a new word among known ones, so that it is clear what becomes what
 NEW = (
     ["el zorbo está en la habitación .", "el zorbo está en recepción ."],

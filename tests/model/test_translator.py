@@ -85,6 +85,7 @@ def test_a_word_known_only_in_another_case_is_translated_all_the_same(hotel_mode
     assert model.source_tokens("x zzzqqq y")[1] == "zzzqqq"
 
 
+@pytest.mark.slow
 def test_counts_say_what_probabilities_say_and_can_be_bent(
     hotel_files: Path, hotel_model: Path, tmp_path: Path
 ) -> None:

@@ -12,6 +12,8 @@ from camber.errors import CamberError, InputError, SettingsError
 from camber.nbest import NBest
 from camber.nbest.moses import natural_groups
 
+pytestmark = pytest.mark.slow
+
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="shared data absent")
 

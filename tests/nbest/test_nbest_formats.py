@@ -58,6 +58,7 @@ def test_lists_with_sparse_features_come_back_in_every_format(tmp_path_factory, 
     same(NBest.read(path, "auto" if format != "joshua" else "joshua"), nbest)
 
 
+@pytest.mark.slow
 @given(lists(scored=True, names=[]), st.data())
 @settings(deadline=None)
 def test_fairseq_lists_come_back_with_tokens_sides_and_token_scores(tmp_path_factory, nbest, data):
@@ -189,6 +190,7 @@ def sparse_list(lines, features):
     )
 
 
+@pytest.mark.slow
 def test_thousands_of_sparse_features_are_read_and_rare_ones_may_be_left_out(tmp_path):
     path = tmp_path / "list"
     path.write_text(sparse_list(2000, 1500))

@@ -147,6 +147,7 @@ def test_what_is_passed_over_is_said(moses: Path, tmp_path: Path, caplog: pytest
     assert camber.load(tmp_path / "m").translate(["ich kuchen"]) == ["i cake"]
 
 
+@pytest.mark.slow
 def test_a_converted_model_can_be_bent_and_opened_again(moses: Path, tmp_path: Path) -> None:
     convert_moses(moses, tmp_path / "m")
     model = camber.load(tmp_path / "m")

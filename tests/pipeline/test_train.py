@@ -334,6 +334,7 @@ def test_a_model_with_added_pairs_is_not_replaced(
     assert digests(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_a_model_that_was_tuned_since_its_training_is_kept_as_old(
     hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
 ) -> None:

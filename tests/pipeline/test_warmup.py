@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 LATER = """
 import sys
 from pathlib import Path
@@ -20,6 +24,7 @@ class Compiled(event.Listener):
         pass
 
 event.register("numba:compile", Compiled())
+import pytest
 from camber.cli import cli
 folder, files = Path(sys.argv[1]), Path(sys.argv[2])
 def run(*words):

@@ -170,6 +170,7 @@ def test_several_features_are_one_picture_in_the_order_of_their_names(tmp_path: 
     assert "negative" not in text
 
 
+@pytest.mark.slow
 def test_png_needs_matplotlib_and_gives_the_same_bytes_again(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for name in ("a.png", "b.PNG"):

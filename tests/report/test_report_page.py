@@ -113,6 +113,7 @@ def test_markup_in_the_text_is_shown_and_not_run() -> None:
     assert any(EVIL in value for name, value in checker.attributes if name == "aria-label")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40))
 def test_any_text_makes_a_well_formed_page(word: str) -> None:
     assert "script" not in parse(report(word).html()).tags

@@ -137,6 +137,7 @@ def test_curves_of_a_bend_that_was_rejected_are_called_straight(files):
         assert run(files, *FIT, "--learner", "lnr", "--no-cautious").exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="shared data absent")
 def test_reranking_a_real_list_does_not_fall_below_the_1_best(tmp_path):
     folder = SHARED / "data" / "nbest" / "moses-europarl-100x100"

@@ -27,6 +27,8 @@ from camber.rerank.reranker import Reranker
 from camber.rerank.settings import ResponseSettings
 from camber.tune import Pro, TuningData
 
+pytestmark = pytest.mark.slow
+
 BENT = ("bins", "overlap", "lnr", "mnr")
 WORDS = [f"w{number}" for number in range(40)]
 

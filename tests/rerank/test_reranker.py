@@ -173,6 +173,7 @@ def test_outside_scores_may_have_any_range(tuner):
         assert report.one_best < report.tuned <= report.oracle
 
 
+@pytest.mark.slow
 def test_an_outside_score_can_be_the_goal():
     nbest, references = toy(scored=False)
     bleu = BLEU("none", effective_order=True)
@@ -208,6 +209,7 @@ def test_a_cautious_fit_goes_as_far_as_held_out_sentences_confirm():
         assert report.held_out.tuned == pytest.approx(100)
 
 
+@pytest.mark.slow
 def test_noise_is_not_called_a_gain():
     nbest, references = toy(40, useful=False, seed=7)
     report = evaluate(Reranker(tokenize="none"), nbest, references, folds=4, trials=2000)

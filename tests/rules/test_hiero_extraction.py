@@ -67,6 +67,7 @@ def as_dictionary(found):
     return rules
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     aligned_pairs(),
@@ -238,6 +239,7 @@ def read_cdec(number):
     return rules
 
 
+@pytest.mark.slow
 def test_grammars_are_those_of_cdec(multi30k):
     extractor, sentences = multi30k
     same = ours_only = theirs_only = 0

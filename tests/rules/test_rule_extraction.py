@@ -60,6 +60,7 @@ def as_dictionary(store):
     return rows
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(aligned_pairs(), st.sampled_from([1, 2, 4, 7, 8, 15]))
 def test_phrase_pairs_and_their_scores_are_those_of_the_textbook(pairs, longest):
@@ -151,6 +152,7 @@ def test_an_alignment_of_other_text_is_refused():
         extract(bitext, Alignment.from_pairs([[(0, 1)]]))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "anchors/moses").exists(), reason="Moses' tables are not here")
 def test_moses_gives_the_same_rules_from_the_same_alignment():
     folder, text = SHARED / "anchors/moses", SHARED / "data/multi30k/tok"

@@ -69,6 +69,7 @@ def as_dictionary(store):
     return rows
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(two_texts())
 def test_added_phrases_count_as_if_all_pairs_had_been_extracted_together(texts):
@@ -88,6 +89,7 @@ def test_added_phrases_count_as_if_all_pairs_had_been_extracted_together(texts):
         np.testing.assert_allclose(scores[[1, 3]], (known if key in known else together)[key][1][[1, 3]], rtol=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(two_texts())
 def test_every_span_of_a_batch_finds_its_phrase_and_no_other(texts):
@@ -108,6 +110,7 @@ def test_every_span_of_a_batch_finds_its_phrase_and_no_other(texts):
             at += 1
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(two_texts())
 def test_a_rule_is_known_by_the_same_number_in_every_batch(texts):

@@ -26,6 +26,8 @@ from camber.tune.bending import bent_decoder, neighbours
 from camber.tune.loop import TuneSettings, tune
 from camber.tune.regularise import LinearNeighbours, MonotoneNeighbours
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"iterations": 2, "nbest": 10}
 
 

@@ -23,6 +23,8 @@ from camber.tune import grid as module
 from camber.tune.grid import GridOutcome, combinations, parse_grid, tune_grid
 from camber.tune.loop import TuneSettings
 
+pytestmark = pytest.mark.slow
+
 QUICK: dict[str, Any] = {"tuner": "pro", "iterations": 2, "nbest": 10}
 MNR = TuneSettings(bend="mnr", **QUICK)
 

@@ -27,6 +27,7 @@ def test_the_line_search_finds_what_trying_every_crossing_finds(seed, whole):
     assert line.low < line.step < line.high or not np.isfinite([line.low, line.high]).any()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(deadline=None, max_examples=30)
 def test_no_point_of_a_fine_grid_is_better_than_the_line_search(seed):

@@ -34,6 +34,7 @@ def test_the_linear_penalty_is_the_sum_of_its_terms_and_its_gradient_is_exact(we
     assert gradient == pytest.approx(slope(lambda w: neighbours.linear(w, strength, CHAINS), point), abs=1e-5)
 
 
+@pytest.mark.slow
 @given(WEIGHTS, st.floats(0.0, 10.0), GAMMAS)
 @settings(deadline=None, max_examples=300)
 def test_the_monotone_penalty_is_the_sum_of_its_terms_and_its_gradient_is_exact(weights, strength, gamma):

@@ -159,6 +159,7 @@ def moses():
 UNTUNED = np.array([0.3] * 6 + [0.3, 0.5, -1.0, 0.2] + [0.2] * 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tuner", "least"),
     [(Mert(), 40.88), (Mira(), 40.30), (Pro(), 39.8), (ExpectedBleu(), 40.5), (Likelihood(), 39.06)],
