@@ -14,7 +14,7 @@ import camber
 
 #: the packages (and modules beside them), from the bottom; those on one line do not know each other
 LAYERS = (
-    ("errors",),
+    ("errors", "lazy"),
     ("settings", "progress"),
     ("kernel",),
     ("arrays", "files", "engine"),

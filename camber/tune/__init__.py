@@ -8,26 +8,20 @@ The names below are imported when they are first used: a command that only lists
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from camber.lazy import attach
 
-_homes = {
-    "ExpectedBleu": "camber.tune.expected",
-    "Likelihood": "camber.tune.likelihood",
-    "Mert": "camber.tune.mert",
-    "Mira": "camber.tune.mira",
-    "Pro": "camber.tune.pro",
-    "Tuned": "camber.tune.data",
-    "Tuner": "camber.tune.data",
-    "TuningData": "camber.tune.data",
-    "TUNERS": "camber.tune.tuners",
-    "make_tuner": "camber.tune.tuners",
-}
-
-__all__ = [*_homes]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _homes:
-        return getattr(importlib.import_module(_homes[name]), name)
-    raise AttributeError(f"module 'camber.tune' has no attribute {name!r}")
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "ExpectedBleu": "camber.tune.expected",
+        "Likelihood": "camber.tune.likelihood",
+        "Mert": "camber.tune.mert",
+        "Mira": "camber.tune.mira",
+        "Pro": "camber.tune.pro",
+        "Tuned": "camber.tune.data",
+        "Tuner": "camber.tune.data",
+        "TuningData": "camber.tune.data",
+        "TUNERS": "camber.tune.tuners",
+        "make_tuner": "camber.tune.tuners",
+    },
+)
