@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.kernel import kernel
+from camber.kernel.sort import sort_rising
 from camber.kernel.table import mix
 
 F8 = npt.NDArray[np.float64]
@@ -139,13 +140,7 @@ def _gather(keys, row_offsets, offsets, columns, values):
     at = 0
     for r in range(len(row_offsets) - 1):
         first, last = row_offsets[r], row_offsets[r + 1]
-        for i in range(first + 1, last):  # rows are short: a few keys for each part
-            key = keys[i]
-            j = i - 1
-            while j >= first and keys[j] > key:
-                keys[j + 1] = keys[j]
-                j -= 1
-            keys[j + 1] = key
+        sort_rising(keys, first, last)  # rows are short: a few keys for each part
         before = np.int64(-1)
         for i in range(first, last):
             if keys[i] < 0:

@@ -1,9 +1,10 @@
 """Kernels: Python loops compiled by Numba. Nobody else in the package names Numba.
 
-A kernel takes arrays and numbers, never allocates, and works on a sentence or a batch. `kernel` is the decorator;
-`table` is an open-addressing hash table and `heap` a binary heap, both over plain arrays.
+A kernel takes arrays and numbers, never allocates, and works on a sentence or a batch. `kernel` is the decorator
+(`kernel_inlined` for pieces of hot loops); `table` holds open-addressing hash tables, `words` one for the words of a
+text, `heap` is a binary heap, and `sort` sorts short stretches; all over plain arrays.
 """
 
-from camber.kernel.compile import cache_folder, compiled_kernels, kernel
+from camber.kernel.compile import cache_folder, compiled_kernels, kernel, kernel_inlined
 
-__all__ = ["cache_folder", "compiled_kernels", "kernel"]
+__all__ = ["cache_folder", "compiled_kernels", "kernel", "kernel_inlined"]

@@ -211,7 +211,20 @@ def kernel(function: Function) -> Function:
     The function may use numbers, tuples and arrays that its caller made; it must not make arrays itself. It gets one
     signature: the public wrapper casts its arguments (int64 and float64 unless it says otherwise).
     """
-    compiled = numba.njit(**_options)(function)
+    return _compiled(function)
+
+
+def kernel_inlined(function: Function) -> Function:
+    """Compile `function` as :func:`kernel` does, and always into the kernels that call it.
+
+    Small functions end there anyway. For longer ones in a hot loop the call matters, because it takes every array to
+    pieces: shape, strides, and so on.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: Function, **options: Any) -> Function:
+    compiled = numba.njit(**_options, **options)(function)
     if not _config.DISABLE_JIT:
         compiled._cache = _LazyCache(function)
     _registry[f"{function.__module__}.{function.__qualname__}"] = compiled

@@ -1,11 +1,20 @@
-"""An open-addressing hash table over one array of int64 keys.
+"""Open-addressing hash tables over arrays. Capacity is a power of two; a free slot holds -1; at most two thirds full.
 
-The caller keeps values in arrays of its own, indexed by the slot. Capacity is a power of two; keys are not negative;
-a free slot holds -1. Keep the table at most two thirds full.
+A table of int64 keys that are not negative; the caller keeps values in arrays of its own, indexed by the slot:
 
     keys = empty_table(1000)            # at least 1000 keys fit
     slot = insert(keys, 42)             # where 42 is, or now is
     find(keys, 7)                       # -1: absent
+
+A table of records with a field `key`, so that a key and its values share a line of the processor's cache:
+
+    slot = record_slot(records, key)    # where the key is, or where it belongs
+
+A table of numbers of things that are kept elsewhere, which only the caller can compare:
+
+    slot = first_slot(slots, hashed)    # hashed: any int64 whose low bits are scattered, as by `mix`
+    while slots[slot] >= 0 and not same(slots[slot]):
+        slot = next_slot(slots, slot)
 """
 
 from __future__ import annotations
@@ -42,25 +51,60 @@ def mix(key):
 
 
 @kernel
+def first_slot(table, hashed):
+    """Return the slot where a search begins."""
+    return hashed & (len(table) - 1)
+
+
+@kernel
+def next_slot(table, slot):
+    """Return the slot where a search goes on if something else is in `slot`."""
+    return (slot + 1) & (len(table) - 1)
+
+
+@kernel
 def find(keys, key):
     """Return the slot of `key`, or -1."""
-    mask = len(keys) - 1
-    slot = mix(key) & mask
+    slot = first_slot(keys, mix(key))
     while keys[slot] != key:
         if keys[slot] == -1:
             return -1
-        slot = (slot + 1) & mask
+        slot = next_slot(keys, slot)
     return slot
 
 
 @kernel
 def insert(keys, key):
     """Return the slot of `key`, which is put there if it was absent."""
-    mask = len(keys) - 1
-    slot = mix(key) & mask
+    slot = first_slot(keys, mix(key))
     while keys[slot] != key:
         if keys[slot] == -1:
             keys[slot] = key
             break
-        slot = (slot + 1) & mask
+        slot = next_slot(keys, slot)
     return slot
+
+
+@kernel
+def record_slot(records, key):
+    """Return the slot of the record with this `key`, or the free slot where it belongs."""
+    slot = first_slot(records, mix(key))
+    while records[slot]["key"] != key and records[slot]["key"] != -1:
+        slot = next_slot(records, slot)
+    return slot
+
+
+@kernel
+def clear(slots):
+    """Make every slot free."""
+    for slot in range(len(slots)):
+        slots[slot] = -1
+
+
+@kernel
+def same_run(left, at, right, place, size):
+    """Say whether ``left[at : at + size]`` equals ``right[place : place + size]``."""
+    same = 0
+    while same < size and left[at + same] == right[place + same]:
+        same += 1
+    return same == size

@@ -24,6 +24,7 @@ from camber.errors import InputError
 from camber.files import read_bytes, write_whole
 from camber.kernel import kernel
 from camber.kernel.table import empty_table
+from camber.kernel.words import NOTHING, set_word, with_byte, word_slot
 from camber.lm.trie import SPECIAL, DuplicateNgramError, NgramTrie, trie_from_rows
 from camber.progress import log
 
@@ -93,15 +94,14 @@ class _Reader:
 
     def read(self) -> NgramTrie:
         counts = self._counts()
-        table = empty_table(counts[0])
-        bounds = np.zeros((counts[0], 2), np.int64)  # where each word stands in the file
+        slots, spans = empty_table(counts[0]), np.zeros((counts[0], 3), np.int64)  # see `camber.kernel.words`
         sections = []
         for n, count in enumerate(counts, 1):
             self._expect(rf"\{n}-grams:")
-            sections.append(self._section(n, count, table, bounds))
+            sections.append(self._section(n, count, slots, spans))
         self._expect("\\end\\")
         sections[-1].backoff[:] = 0  # the longest n-grams are never contexts, whatever the file says
-        words = self._words(bounds)
+        words = self._words(spans)
         words = ["<unk>" if word == "<UNK>" and "<unk>" not in words else word for word in words]
         new = self._specials_first(words, sections)
         try:
@@ -164,13 +164,13 @@ class _Reader:
         self.position = before
         return counts
 
-    def _section(self, n: int, count: int, table: npt.NDArray[np.int64], bounds: npt.NDArray[np.int64]) -> _Section:
+    def _section(self, n: int, count: int, slots: npt.NDArray[np.int64], spans: npt.NDArray[np.int64]) -> _Section:
         rows = np.zeros((count, n), np.int32)
         probability, backoff = np.zeros(count), np.zeros(count)
         if blank := re.compile(rb"(?:[ \t\r]*\n)+").match(self.data, self.position):
             self.position = blank.end()
         line = self._line_number(self.position)
-        problem, row, position = _parse_section(self.bytes, self.position, n, table, bounds, rows, probability, backoff)
+        problem, row, position = _parse_section(self.bytes, self.position, n, slots, spans, rows, probability, backoff)
         if problem == _SHORT:
             raise self._fail(f"{row:,} {n}-grams where the header counts {count:,}", position, "is the file complete?")
         if problem != _FINE:
@@ -189,9 +189,9 @@ class _Reader:
         self.position = position
         return _Section(rows, probability, backoff, line)
 
-    def _words(self, bounds: npt.NDArray[np.int64]) -> list[str]:
+    def _words(self, spans: npt.NDArray[np.int64]) -> list[str]:
         words = []
-        for start, end in bounds.tolist():
+        for start, end in spans[:, :2].tolist():
             try:
                 words.append(self.data[start:end].decode("utf-8"))
             except UnicodeDecodeError as error:
@@ -285,13 +285,28 @@ def _skip_blanks(data, position):
 
 
 @kernel
-def _parse_section(data, position, order, table, bounds, rows, probability, backoff):
+def _read_word(data, position):
+    """Return the position behind a word, and its hash; it ends at a blank or at the end of the line."""
+    size, hashed = len(data), np.int64(NOTHING)
+    while position < size:
+        byte = data[position]
+        if byte == 32 or byte == 9 or byte == 10:
+            break
+        if byte == 13 and (position + 1 == size or data[position + 1] == 10):
+            break
+        hashed = with_byte(hashed, byte)
+        position += 1
+    return position, hashed
+
+
+@kernel
+def _parse_section(data, position, order, slots, spans, rows, probability, backoff):
     """Read as many n-grams as `rows` holds.
 
-    The unigram section fills `table` (slots → words) and `bounds` (where a word stands); the others look words up
-    there. Returns (problem, row, position): of the line with the problem, or behind the section.
+    The unigram section fills `slots` and `spans` with words; the others look words up there.
+    Returns (problem, row, position): of the line with the problem, or behind the section.
     """
-    size, mask = len(data), len(table) - 1
+    size = len(data)
     for row in range(len(rows)):
         line = position
         position = _skip_blanks(data, line)
@@ -307,40 +322,15 @@ def _parse_section(data, position, order, table, bounds, rows, probability, back
             start = _skip_blanks(data, position)
             if start == position or start >= size or data[start] == 10:
                 return _WORDS, row, line
-            position, key = start, 0
-            while position < size:
-                byte = data[position]
-                if byte == 32 or byte == 9 or byte == 10:
-                    break
-                if byte == 13 and (position + 1 == size or data[position + 1] == 10):
-                    break
-                key = ((key ^ byte) * 2654435761) >> 3 & 0x7FFFFFFF
-                position += 1
-            slot = key & mask
-            found = -1
-            while table[slot] >= 0:
-                other = table[slot]
-                begin = bounds[other, 0]
-                if bounds[other, 1] - begin == position - start:
-                    same = True
-                    for offset in range(position - start):
-                        if data[start + offset] != data[begin + offset]:
-                            same = False
-                            break
-                    if same:
-                        found = other
-                        break
-                slot = (slot + 1) & mask
+            position, hashed = _read_word(data, start)
+            slot = word_slot(data, start, position, hashed, slots, spans)
             if order == 1:
-                if found >= 0:
+                if slots[slot] >= 0:
                     return _REPEATED, row, line
-                table[slot] = row
-                bounds[row, 0] = start
-                bounds[row, 1] = position
-                found = row
-            elif found < 0:
+                set_word(slots, slot, spans, row, start, position, hashed)
+            elif slots[slot] < 0:
                 return _STRANGER, row, line
-            rows[row, column] = found
+            rows[row, column] = slots[slot]
         start = _skip_blanks(data, position)
         position = start
         if start < size and data[start] != 10:

@@ -23,7 +23,7 @@ from camber.corpus import Sentences
 from camber.errors import CamberError, SettingsError
 from camber.files import read_lines, words
 from camber.kernel import kernel
-from camber.kernel.table import capacity_for, mix
+from camber.kernel.table import capacity_for, record_slot
 from camber.lm.arpa import write_arpa
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
 from camber.progress import log
@@ -184,7 +184,6 @@ def _count_level(tokens, grams, n, words, start, shorter_count, shorter_types, t
 
     `grams` is brought up to date for the next order. `start` is the number of the first (n - 1)-gram in the trie.
     """
-    mask = len(table) - 1
     found = 0
     for place in range(len(tokens) - 1):
         head, tail = grams[place], grams[place + 1]
@@ -196,9 +195,7 @@ def _count_level(tokens, grams, n, words, start, shorter_count, shorter_types, t
         # an n-gram around one that occurs once occurs once: no need to look (<s>, whose count is 0, is often there)
         if shorter_count[head] != 1 and shorter_count[tail] != 1:
             key = head * words + last
-            slot = mix(key) & mask
-            while table[slot]["key"] != key and table[slot]["key"] != -1:
-                slot = (slot + 1) & mask
+            slot = record_slot(table, key)
             if table[slot]["key"] == key:
                 gram = table[slot]["gram"]
                 count[gram] += 1

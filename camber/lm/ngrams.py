@@ -65,14 +65,12 @@ def step(nodes, children, state, word):
         else:
             slot = first + _home(word, size)
             while True:
-                found = nodes[slot]["word"]
-                if found == word:
+                here = nodes[slot]["word"]
+                if here == word:
                     return total + nodes[slot]["log"], np.int64(nodes[slot]["next"])
-                if found < 0:
+                if here < 0:
                     break
-                slot += 1
-                if slot == end:
-                    slot = first
+                slot = _after(slot, first, end)
         total += nodes[state]["log"]
         state = np.int64(nodes[state]["next"])
 
@@ -81,6 +79,12 @@ def step(nodes, children, state, word):
 def _home(word, size):
     """Return where `word` would like to be in a hash table of `size` slots: multiply, then scale down."""
     return ((word * 2654435769 & 0xFFFFFFFF) * size) >> 32
+
+
+@kernel
+def _after(slot, first, end):
+    """Return the slot after `slot` in a hash table from `first` to `end`."""
+    return slot + 1 if slot + 1 < end else first
 
 
 @dataclass(frozen=True)
@@ -284,9 +288,7 @@ def _fill(nodes, parents, words, probabilities, states):
         if size > SCANNED:
             slot += _home(word, size)
         while nodes[slot]["word"] >= 0:
-            slot += 1
-            if slot == first + size:
-                slot = first
+            slot = _after(slot, first, first + size)
         nodes[slot]["word"] = word
         nodes[slot]["log"] = probabilities[gram]
         nodes[slot]["next"] = states[gram]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.kernel import kernel
-from camber.kernel.table import empty_table
+from camber.kernel.table import empty_table, first_slot, mix, next_slot, same_run
 
 UNKNOWN, BEGIN, END = 0, 1, 2  # the words every model begins with
 SPECIAL = ("<unk>", "<s>", "</s>")
@@ -159,22 +159,12 @@ def _find(rows: Rows, shift: int, known: Rows, table: npt.NDArray[np.int64]) -> 
 def _row_slot(rows, row, shift, known, table):
     """Return the slot that holds, or would hold, `width` words of a row."""
     width = known.shape[1]
-    key = 0
+    key = np.int64(0)
     for column in range(shift, shift + width):
-        # 31 bits times 32 bits: stays inside an int64
-        key = ((key ^ rows[row, column]) * 2654435761) >> 8 & 0x7FFFFFFF
-    mask = len(table) - 1
-    slot = (key * 2654435761 >> 16) & mask
-    while table[slot] >= 0:
-        other = table[slot]
-        same = True
-        for column in range(width):
-            if rows[row, shift + column] != known[other, column]:
-                same = False
-                break
-        if same:
-            break
-        slot = (slot + 1) & mask
+        key = key * 0x2545F4914F6CDD1D + rows[row, column] + 1
+    slot = first_slot(table, mix(key))
+    while table[slot] >= 0 and not same_run(rows[row], shift, known[table[slot]], 0, width):
+        slot = next_slot(table, slot)
     return slot
 
 

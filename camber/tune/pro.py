@@ -19,6 +19,7 @@ from camber.arrays.sparse import Counts
 from camber.engine import LOCAL, Engine
 from camber.errors import TuneError
 from camber.kernel import kernel
+from camber.kernel.sort import insert_falling
 from camber.kernel.table import mix
 from camber.metrics.sentence import BREVITY, lengths_in_words
 from camber.settings import Settings, setting
@@ -88,7 +89,7 @@ class Pro(Settings):
         quality = data.sentence_scores(self.brevity) / 100.0
         lengths = lengths_in_words(data.metric, data.statistics) if self.length_difference else None
         limit = float(self.length_difference) if lengths is not None else np.inf
-        found = np.empty((len(data) * self.keep, 2), np.int64)
+        pairs = np.empty(len(data) * self.keep, np.int64)
         room = np.empty(self.keep)
         count = _sample(
             data.sentence_offsets,
@@ -99,9 +100,9 @@ class Pro(Settings):
             limit,
             np.int64(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> np.uint64(1)),
             room,
-            found,
+            pairs,
         )
-        return found[:count].copy()
+        return np.column_stack((pairs[:count] >> 32, pairs[:count] & 0xFFFFFFFF))
 
 
 def logistic_loss(
@@ -160,8 +161,8 @@ def _logistic(differences, offsets, weights, slopes, gradient):
 
 
 @kernel
-def _sample(offsets, quality, lengths, samples, threshold, limit, seed, room, found):
-    """Fill `found` with the pairs kept, the most different first; return their number.
+def _sample(offsets, quality, lengths, samples, threshold, limit, seed, room, pairs):
+    """Fill `pairs` with those kept (better << 32 | worse), the most different first; return their number.
 
     Every sentence has its own stream of random numbers (splitmix64 from the seed and the sentence). `room` holds the
     differences of the pairs kept so far, falling; a later pair with an equal difference comes after.
@@ -187,15 +188,7 @@ def _sample(offsets, quality, lengths, samples, threshold, limit, seed, room, fo
                 continue
             if kept == keep and difference <= room[keep - 1]:
                 continue
-            place = kept if kept < keep else keep - 1
+            insert_falling(room, pairs[count:], 0, min(kept, keep - 1), difference, one << 32 | two)
             kept = min(kept + 1, keep)
-            while place > 0 and room[place - 1] < difference:
-                room[place] = room[place - 1]
-                found[count + place, 0] = found[count + place - 1, 0]
-                found[count + place, 1] = found[count + place - 1, 1]
-                place -= 1
-            room[place] = difference
-            found[count + place, 0] = one
-            found[count + place, 1] = two
         count += kept
     return count

@@ -21,6 +21,7 @@ from camber.corpus.vocabulary import Vocabulary
 from camber.errors import InputError
 from camber.files import read_bytes
 from camber.kernel import kernel
+from camber.kernel.words import NOTHING, rehash, set_word, with_byte, word_slot
 from camber.rules.phrase.store import REORDERING_NAMES, SCORE_NAMES, RuleStore
 
 #: Powers of ten, correctly rounded.
@@ -161,7 +162,7 @@ class _Words:
         if 2 * self.used[0] >= len(self.slots):
             self.slots = np.full(2 * len(self.slots), -1, np.int64)
             self.spans = np.concatenate((self.spans, np.zeros_like(self.spans)))
-            _rehash(self.slots, self.spans, self.used[0])
+            rehash(self.slots, self.spans, self.used[0])
 
     def texts(self) -> list[str]:
         spans = self.spans[: self.used[0], :2].tolist()
@@ -253,40 +254,18 @@ def _match(table: MosesTable, other: MosesTable) -> npt.NDArray[np.float32]:
 
 
 @kernel
-def _rehash(slots, spans, used):
-    mask = len(slots) - 1
-    for word in range(used):
-        slot = spans[word, 2] & mask
-        while slots[slot] >= 0:
-            slot = (slot + 1) & mask
-        slots[slot] = word
-
-
-@kernel
 def _number_of(data, first, last, slots, spans, used):
     """Return the number of the word data[first:last], a new one if it was not seen; -1: the table is too full."""
-    key = np.int64(1469598103934665603)  # FNV-1a
+    hashed = np.int64(NOTHING)
     for at in range(first, last):
-        key = (key ^ np.int64(data[at])) * np.int64(1099511628211)
-    key = (key ^ (key >> 29)) & np.int64(0x7FFFFFFFFFFFFFFF)
-    mask = len(slots) - 1
-    slot = key & mask
-    while slots[slot] >= 0:
-        word = slots[slot]
-        if spans[word, 2] == key and spans[word, 1] - spans[word, 0] == last - first:
-            same, start = True, spans[word, 0]
-            for at in range(last - first):
-                same = same and data[start + at] == data[first + at]
-            if same:
-                return word
-        slot = (slot + 1) & mask
-    word = used[0]
-    if 2 * word >= len(slots):
-        return -1
-    slots[slot] = word
-    spans[word, 0], spans[word, 1], spans[word, 2] = first, last, key
-    used[0] = word + 1
-    return word
+        hashed = with_byte(hashed, data[at])
+    slot = word_slot(data, first, last, hashed, slots, spans)
+    if slots[slot] < 0:
+        if 2 * used[0] >= len(slots):
+            return -1
+        set_word(slots, slot, spans, used[0], first, last, hashed)
+        used[0] += 1
+    return slots[slot]
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.kernel import kernel
-from camber.kernel.table import mix
+from camber.kernel.table import first_slot, mix, next_slot, record_slot, same_run
 from camber.rules.hiero.boxes import BOTH, INSIDE, LEFT, RIGHT, find_boxes
 from camber.rules.hiero.index import HEAD
 
@@ -216,20 +216,15 @@ def _target_side(words, target, parts, gaps, boxes, b, target_side, place):
 @kernel
 def _row(slots, rows, target, target_offsets, raw, sizes, oldest, extension, target_side, size, h):
     """Return the row of the rule with this target side, a new one if there is none yet; -1: no room."""
-    mask = len(slots) - 1
-    slot = h & mask
+    slot = first_slot(slots, h)
     while slots[slot] >= 0:
         row = slots[slot]
         if rows[row, 0] == h:
             start = target_offsets[oldest + row]
             same = target_offsets[oldest + row + 1] - start == size and raw[oldest + row, 0] == extension
-            k = 0
-            while same and k < size:
-                same = target[start + k] == target_side[k]
-                k += 1
-            if same:
+            if same and same_run(target, start, target_side, 0, size):
                 return row
-        slot = (slot + 1) & mask
+        slot = next_slot(slots, slot)
     rule = sizes[0]
     row = rule - oldest
     start = target_offsets[rule]
@@ -374,11 +369,6 @@ def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
 @kernel
 def _lexical(lexicon, source, target):
     """Return p(t|s) and p(s|t), 0 for words that were never linked."""
-    table, mask = lexicon.table, len(lexicon.table) - 1
-    key = source * len(lexicon.target_null) + target
-    slot = mix(key) & mask
-    while table[slot]["key"] >= 0:
-        if table[slot]["key"] == key:
-            return table[slot]["t_given_s"], table[slot]["s_given_t"]
-        slot = (slot + 1) & mask
-    return 0.0, 0.0
+    table = lexicon.table
+    slot = record_slot(table, source * len(lexicon.target_null) + target)
+    return table[slot]["t_given_s"], table[slot]["s_given_t"]  # 0 in a free slot

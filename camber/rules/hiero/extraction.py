@@ -21,7 +21,7 @@ import numpy.typing as npt
 from camber.align.lexical import NULL, LexicalTable, lexical_table
 from camber.errors import CamberError, SettingsError
 from camber.kernel import kernel
-from camber.kernel.table import capacity_for, mix
+from camber.kernel.table import capacity_for, record_slot
 from camber.rules.hiero.counting import (
     ARENA,
     DONE,
@@ -298,11 +298,8 @@ def _hashed(table: LexicalTable, source_words: int, target_words: int) -> Lexico
 
 @kernel
 def _fill(records, keys, t_given_s, s_given_t):
-    mask = len(records) - 1
     for k in range(len(keys)):
-        slot = mix(keys[k]) & mask
-        while records[slot]["key"] >= 0:
-            slot = (slot + 1) & mask
+        slot = record_slot(records, keys[k])
         records[slot]["key"] = keys[k]
         records[slot]["t_given_s"] = t_given_s[k]
         records[slot]["s_given_t"] = s_given_t[k]

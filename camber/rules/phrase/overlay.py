@@ -26,7 +26,7 @@ from camber.corpus.vocabulary import Vocabulary
 from camber.engine import Threads
 from camber.errors import ModelError
 from camber.kernel import kernel
-from camber.kernel.table import empty_table, mix
+from camber.kernel.table import empty_table, first_slot, mix, next_slot, same_run
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.scoring import SMOOTHING
@@ -319,23 +319,17 @@ def number_phrases(ids: npt.NDArray[np.int32], offsets: Int64s) -> tuple[Int64s,
 @kernel
 def _number(ids, offsets, rows, slots, known_ids, known_offsets, known, count, learn, out):
     """Look up the phrases `rows`, -1 where they are new; with `learn`, new ones get the next number."""
-    mask = len(slots) - 1
     for k in range(len(rows)):
-        a, b = offsets[rows[k]], offsets[rows[k] + 1]
-        key = np.int64(b - a)
-        for t in range(a, b):
+        a, size = offsets[rows[k]], offsets[rows[k] + 1] - offsets[rows[k]]
+        key = np.int64(size)
+        for t in range(a, a + size):
             key = mix(key + ids[t])
-        slot = key & mask
+        slot = first_slot(slots, key)
         while slots[slot] >= 0:
-            start = known_offsets[known[slots[slot]]]
-            same = known_offsets[known[slots[slot]] + 1] - start == b - a
-            at = a
-            while same and at < b:
-                same = known_ids[start + at - a] == ids[at]
-                at += 1
-            if same:
+            start, end = known_offsets[known[slots[slot]]], known_offsets[known[slots[slot]] + 1]
+            if end - start == size and same_run(known_ids, start, ids, a, size):
                 break
-            slot = (slot + 1) & mask
+            slot = next_slot(slots, slot)
         if learn and slots[slot] < 0:
             known[count] = rows[k]
             slots[slot] = count
