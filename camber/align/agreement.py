@@ -12,16 +12,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align import hmm
 from camber.align.cognates import likeness
 from camber.align.links import LinkIndex
 from camber.align.pharaoh import Alignment
+from camber.arrays.types import F4, F8, I4, I8, Bools, Records
 from camber.corpus.bitext import Bitext, Sentences
 from camber.engine import LOCAL, Engine
-
-Floats = npt.NDArray[np.float32]
 
 #: Pairs are worked on in at most this many ranges, whatever the number of threads.
 _RANGES = 32
@@ -31,10 +29,10 @@ _RANGES = 32
 class Agreement:
     """Parameters of both directions; NULL's words are those of the other side."""
 
-    lexical: npt.NDArray[np.void]  # hmm.LEXICAL[entries] of a link index
-    null_target: Floats  # [target words] p(t|NULL)
-    null_source: Floats  # [source words] p(s|NULL)
-    jumps: Floats  # [2 directions, plain and reversed, width]: weight of a jump, 0 in the middle
+    lexical: Records  # hmm.LEXICAL[entries] of a link index
+    null_target: F4  # [target words] p(t|NULL)
+    null_source: F4  # [source words] p(s|NULL)
+    jumps: F4  # [2 directions, plain and reversed, width]: weight of a jump, 0 in the middle
     p_null: float
 
 
@@ -87,11 +85,11 @@ class Trainer:
 
     def go_on(
         self,
-        known: Floats,
-        met: npt.NDArray[np.bool_],
-        source_words: npt.NDArray[np.float64],
-        target_words: npt.NDArray[np.float64],
-        jumps: Floats,
+        known: F4,
+        met: Bools,
+        source_words: F8,
+        target_words: F8,
+        jumps: F4,
     ) -> None:
         """Start from the counts of earlier text instead: of entries, float32, where `met` says that they met there.
 
@@ -141,7 +139,7 @@ class Trainer:
         )
         return _one_per_word(forward, target.offsets, False), _one_per_word(backward, source.offsets, True)
 
-    def _expect(self, chain: bool) -> npt.NDArray[np.float64]:
+    def _expect(self, chain: bool) -> F8:
         """Fill the posteriors, return the expected jumps, float64[2, jumps]."""
         source, target, index, model = self.bitext.source, self.bitext.target, self.index, self.model
         total = np.zeros((2, model.jumps.shape[2]), np.float64)
@@ -172,7 +170,7 @@ class Trainer:
         self.model.null_target[:] = _shares(self.target_free - target_totals)
         self.counts, self.source_totals, self.target_totals = counts, source_totals, target_totals
 
-    def _set_jumps(self, direction: int, counts: npt.NDArray[np.float64]) -> None:
+    def _set_jumps(self, direction: int, counts: F8) -> None:
         """Set the weights of jumps from counts float64[jumps]; jumps of similar great length share theirs."""
         weights = counts.copy()
         distance = np.arange(len(weights)) - len(weights) // 2
@@ -192,13 +190,13 @@ class _Shared(NamedTuple):
 
     source: Sentences
     target: Sentences
-    link_offsets: npt.NDArray[np.int64]  # [pairs + 1]
-    entries: npt.NDArray[np.int32]  # [links]
+    link_offsets: I8  # [pairs + 1]
+    entries: I4  # [links]
     model: Agreement
     chain: bool
 
 
-def _expectation(shared: _Shared, pairs: range) -> tuple[npt.NDArray[np.float64], Floats]:
+def _expectation(shared: _Shared, pairs: range) -> tuple[F8, F4]:
     """Return the expected jumps of some pairs, float64[2, jumps], and the posteriors of their links, float32[links]."""
     source, target, model = shared.source, shared.target, shared.model
     jump_counts = np.zeros((2, model.jumps.shape[2]), np.float64)
@@ -226,7 +224,7 @@ def _expectation(shared: _Shared, pairs: range) -> tuple[npt.NDArray[np.float64]
     return jump_counts, posterior
 
 
-def _even_ranges(cost: npt.NDArray[np.int64]) -> list[range]:
+def _even_ranges(cost: I8) -> list[range]:
     """Cut the pairs into ranges of about the same cost."""
     total = np.concatenate(([0], np.cumsum(cost)))
     cuts = np.searchsorted(total, np.linspace(0, total[-1], _RANGES + 1)[1:-1])
@@ -234,13 +232,13 @@ def _even_ranges(cost: npt.NDArray[np.int64]) -> list[range]:
     return [range(a, b) for a, b in pairwise(bounds) if b > a]
 
 
-def _shares(mass: npt.NDArray[np.float64]) -> Floats:
+def _shares(mass: F8) -> F4:
     """Normalise a mass that may be a little below zero by rounding."""
     mass = np.maximum(mass, 1e-3)
     return (mass / mass.sum()).astype(np.float32)
 
 
-def _one_per_word(best: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], of_source: bool) -> Alignment:
+def _one_per_word(best: I4, offsets: I8, of_source: bool) -> Alignment:
     """Turn the partner of every word (or -1) into links, in the order of those words."""
     linked = best >= 0
     place = np.arange(len(best)) - np.repeat(offsets[:-1], np.diff(offsets))

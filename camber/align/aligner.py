@@ -13,16 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.agreement import Trainer
 from camber.arrays.files import Shapes, open_arrays, save_arrays
+from camber.arrays.types import F4, F8, I4, I8
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Version of the folder that :meth:`Aligner.save` writes.
 FORMAT = 1
@@ -46,12 +42,12 @@ class Aligner:
 
     source: Vocabulary
     target: Vocabulary
-    entry_offsets: Ints  # [source words + 1]: entries of source word w are entry_offsets[w]:entry_offsets[w + 1]
-    entry_targets: npt.NDArray[np.int32]  # [entries] rising for every source word
-    counts: Floats  # [entries] how often the two words were linked, pseudo-counts of likeness included
-    source_words: Doubles  # [source words, 2] times linked, and occurrences with pseudo-counts
-    target_words: Doubles  # [target words, 2]
-    jumps: Floats  # [2 directions, width] weights, 0 in the middle
+    entry_offsets: I8  # [source words + 1]: entries of source word w are entry_offsets[w]:entry_offsets[w + 1]
+    entry_targets: I4  # [entries] rising for every source word
+    counts: F4  # [entries] how often the two words were linked, pseudo-counts of likeness included
+    source_words: F8  # [source words, 2] times linked, and occurrences with pseudo-counts
+    target_words: F8  # [target words, 2]
+    jumps: F4  # [2 directions, width] weights, 0 in the middle
     symmetrise: str  # how both directions become one alignment
 
     @classmethod
@@ -74,7 +70,7 @@ class Aligner:
         )
 
     @property
-    def _owners(self) -> Ints:
+    def _owners(self) -> I8:
         """The source word of every entry, int64[entries]."""
         return np.repeat(np.arange(len(self.entry_offsets) - 1), np.diff(self.entry_offsets))
 

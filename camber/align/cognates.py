@@ -9,9 +9,9 @@ from __future__ import annotations
 import unicodedata
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.links import LinkIndex
+from camber.arrays.types import F4, I4, I8
 from camber.corpus.vocabulary import Vocabulary
 from camber.kernel import kernel
 
@@ -19,7 +19,7 @@ from camber.kernel import kernel
 SHORTEST = 3
 
 
-def likeness(index: LinkIndex, source: Vocabulary, target: Vocabulary) -> npt.NDArray[np.float32]:
+def likeness(index: LinkIndex, source: Vocabulary, target: Vocabulary) -> F4:
     """Return, for every entry of a link index, how alike its two words look: float32[entries], from 0 to 1.
 
     It is the length of the common beginning over the length of the longer word, without case and accents, or 0 where
@@ -47,7 +47,7 @@ def likeness(index: LinkIndex, source: Vocabulary, target: Vocabulary) -> npt.ND
     return alike
 
 
-def _letters(vocabulary: Vocabulary) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+def _letters(vocabulary: Vocabulary) -> tuple[I4, I8]:
     """Return the letters of all words as code points, without case and accents, and where each word begins."""
     plain = [word if word.isascii() else _without_accents(word) for word in map(str.casefold, vocabulary.words)]
     offsets = np.zeros(len(plain) + 1, np.int64)

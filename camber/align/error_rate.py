@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.types import I8
 from camber.errors import InputError
 from camber.files import read_lines
 
@@ -118,7 +118,7 @@ def _read_rows(lines: list[str], path: str | Path) -> tuple[Links, Links]:
     return sure, possible
 
 
-def _keys(alignment: Alignment, pairs: int) -> npt.NDArray[np.int64]:
+def _keys(alignment: Alignment, pairs: int) -> I8:
     """Number the links of the first pairs: no two links have the same key."""
     offsets = alignment.offsets[: pairs + 1]
     links = alignment.links[: offsets[-1]].astype(np.int64)

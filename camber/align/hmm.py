@@ -10,8 +10,8 @@ nothing depends on how the corpus was cut.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F4
 from camber.kernel import kernel
 
 #: Lexical parameters of one entry of the link index: p(target word | source word) and p(source word | target word).
@@ -210,7 +210,7 @@ def jump_width(longest: int) -> int:
     return 2 * (longest + 16) + 1
 
 
-def workspace(longest_source: int, longest_target: int) -> npt.NDArray[np.float32]:
+def workspace(longest_source: int, longest_target: int) -> F4:
     """Make the scratch arrays of :func:`expect` for pairs of up to these lengths."""
     rows = (longest_source + 8) * (longest_target + 8)
     return np.zeros((11, max(rows, jump_width(max(longest_source, longest_target)))), np.float32)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.types import F8, I4, I8
 from camber.corpus.bitext import Bitext
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
@@ -26,24 +27,21 @@ NULL = -1
 #: Version of the file that :meth:`LexicalTable.save` writes.
 FORMAT = 1
 
-Ids = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class LexicalTable:
     """One row per pair of words seen linked, sorted by (source id, target id); NULL is the id -1 and comes first."""
 
-    source: Ids  # [rows]
-    target: Ids  # [rows]
-    counts: npt.NDArray[np.int64]  # [rows] c(s, t)
-    target_given_source: Floats  # [rows] p(t|s)
-    source_given_target: Floats  # [rows] p(s|t)
+    source: I4  # [rows]
+    target: I4  # [rows]
+    counts: I8  # [rows] c(s, t)
+    target_given_source: F8  # [rows] p(t|s)
+    source_given_target: F8  # [rows] p(s|t)
     source_words: int  # size of the source vocabulary
     target_words: int  # size of the target vocabulary
 
     @classmethod
-    def from_counts(cls, keys: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], words: tuple[int, int]) -> Self:
+    def from_counts(cls, keys: I8, counts: I8, words: tuple[int, int]) -> Self:
         """Make a table from rising :attr:`keys` and how often each was linked; `words`: sizes of the vocabularies."""
         source_words, target_words = words
         source = (keys // (target_words + 1) - 1).astype(np.int32)
@@ -91,16 +89,16 @@ class LexicalTable:
         return len(self.source)
 
     @cached_property
-    def keys(self) -> npt.NDArray[np.int64]:
+    def keys(self) -> I8:
         """Rising int64[rows]: ``(source + 1) * (target_words + 1) + target + 1``."""
         return _keys(self.source, self.target, self.target_words)
 
     @cached_property
-    def offsets(self) -> npt.NDArray[np.int64]:
+    def offsets(self) -> I8:
         """Rows of source word s are ``offsets[s + 1]:offsets[s + 2]``, those of NULL ``offsets[0]:offsets[1]``."""
         return np.searchsorted(self.source, np.arange(-1, self.source_words + 1)).astype(np.int64)
 
-    def rows(self, source: npt.ArrayLike, target: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def rows(self, source: npt.ArrayLike, target: npt.ArrayLike) -> I8:
         """Return the row of every (source id, target id), -1 where the pair was never seen linked."""
         wanted = _keys(np.asarray(source), np.asarray(target), self.target_words)
         at = np.searchsorted(self.keys, wanted)
@@ -110,11 +108,11 @@ class LexicalTable:
         found[same] = at[same]
         return found
 
-    def p_target_given_source(self, source: npt.ArrayLike, target: npt.ArrayLike, absent: float = 0.0) -> Floats:
+    def p_target_given_source(self, source: npt.ArrayLike, target: npt.ArrayLike, absent: float = 0.0) -> F8:
         """Return p(t|s) of many pairs (NULL = -1 on either side), `absent` for pairs never seen linked."""
         return _pick(self.target_given_source, self.rows(source, target), absent)
 
-    def p_source_given_target(self, source: npt.ArrayLike, target: npt.ArrayLike, absent: float = 0.0) -> Floats:
+    def p_source_given_target(self, source: npt.ArrayLike, target: npt.ArrayLike, absent: float = 0.0) -> F8:
         """Return p(s|t) of many pairs (NULL = -1 on either side), `absent` for pairs never seen linked."""
         return _pick(self.source_given_target, self.rows(source, target), absent)
 
@@ -159,11 +157,11 @@ def lexical_table(bitext: Bitext, alignment: Alignment) -> LexicalTable:
     return LexicalTable.from_counts(keys, counts, (source_words, target_words))
 
 
-def _keys(source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], target_words: int) -> npt.NDArray[np.int64]:
+def _keys(source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], target_words: int) -> I8:
     return (source.astype(np.int64) + 1) * (target_words + 1) + target + 1
 
 
-def _pick(values: Floats, rows: npt.NDArray[np.int64], absent: float) -> Floats:
+def _pick(values: F8, rows: I8, absent: float) -> F8:
     picked = np.full(rows.shape, absent, np.float64)
     picked[rows >= 0] = values[rows[rows >= 0]]
     return picked

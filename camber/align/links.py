@@ -10,26 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I4, I8
 from camber.corpus.bitext import Bitext
 from camber.kernel import kernel
-
-Ints = npt.NDArray[np.int64]
-SmallInts = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class LinkIndex:
     """All possible links: link (i, j) of pair s, whose target has J words, is ``offsets[s] + i * J + j``."""
 
-    offsets: Ints  # [pairs + 1]
-    entries: SmallInts  # [links] the entry of every possible link
-    entry_offsets: Ints  # [source words + 1] entries of source word w are entry_offsets[w]:entry_offsets[w + 1]
-    entry_targets: SmallInts  # [entries] the target word of every entry
-    rows: Ints  # [source tokens] first link of every source token, tokens grouped by their word
-    row_lengths: SmallInts  # [source tokens] target words opposite that token, in the same order
-    row_offsets: Ints  # [source words + 1] tokens of source word w are rows[row_offsets[w]:row_offsets[w + 1]]
+    offsets: I8  # [pairs + 1]
+    entries: I4  # [links] the entry of every possible link
+    entry_offsets: I8  # [source words + 1] entries of source word w are entry_offsets[w]:entry_offsets[w + 1]
+    entry_targets: I4  # [entries] the target word of every entry
+    rows: I8  # [source tokens] first link of every source token, tokens grouped by their word
+    row_lengths: I4  # [source tokens] target words opposite that token, in the same order
+    row_offsets: I8  # [source words + 1] tokens of source word w are rows[row_offsets[w]:row_offsets[w + 1]]
 
     def __len__(self) -> int:
         return len(self.entries)

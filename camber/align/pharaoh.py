@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I4, I8
 from camber.errors import InputError
 from camber.files import decode_lines, read_bytes, write_whole
 from camber.kernel import kernel
@@ -18,16 +18,16 @@ from camber.kernel import kernel
 class Alignment:
     """Links of pair `s` are ``links[offsets[s]:offsets[s + 1]]``: (source, target) positions, sorted, no repeats."""
 
-    links: npt.NDArray[np.int32]  # [links, 2]
-    offsets: npt.NDArray[np.int64]  # [pairs + 1]
+    links: I4  # [links, 2]
+    offsets: I8  # [pairs + 1]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, index: int) -> npt.NDArray[np.int32]:
+    def __getitem__(self, index: int) -> I4:
         return self.links[self.offsets[index] : self.offsets[index + 1]]
 
-    def __iter__(self) -> Iterator[npt.NDArray[np.int32]]:
+    def __iter__(self) -> Iterator[I4]:
         return (self[index] for index in range(len(self)))
 
     @classmethod
@@ -44,7 +44,7 @@ class Alignment:
         return cls(np.array(flat, np.int32).reshape(-1, 2), offsets)
 
     @property
-    def owners(self) -> npt.NDArray[np.int64]:
+    def owners(self) -> I8:
         """Return the pair that every link belongs to, int64[links]."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
@@ -72,7 +72,7 @@ def read_pharaoh(path: str | Path, lengths: Sequence[tuple[int, int]] | None = N
     return _in_order(Alignment(links, offsets))
 
 
-def read_kept_pharaoh(path: str | Path, kept: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Alignment:
+def read_kept_pharaoh(path: str | Path, kept: I8, lengths: I8) -> Alignment:
     """Read an alignment of raw lines and keep the rising lines `kept`, whose pairs have int64[kept, 2] words."""
     every = read_pharaoh(path)
     if len(kept) and int(kept[-1]) >= len(every):
@@ -170,7 +170,7 @@ def _explain(data: bytes, path: str | Path) -> None:
     raise InputError("this is not an alignment", path, remedy="links look like 0-0 1-2")
 
 
-def _check_inside(alignment: Alignment, lengths: npt.NDArray[np.int64], path: str | Path) -> None:
+def _check_inside(alignment: Alignment, lengths: I8, path: str | Path) -> None:
     """Refuse the first link that lies outside its pair."""
     pair = alignment.owners
     outside = np.flatnonzero((alignment.links >= lengths[pair]).any(axis=1))

@@ -8,9 +8,9 @@ words (`grow-diag-final`) or both (`grow-diag-final-and`).
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.types import I8
 from camber.errors import SettingsError
 from camber.kernel import kernel
 
@@ -53,7 +53,7 @@ def symmetrise(forward: Alignment, backward: Alignment, method: str = "grow-diag
     return Alignment(links[:total].copy(), offsets)
 
 
-def _extents(alignment: Alignment) -> npt.NDArray[np.int64]:
+def _extents(alignment: Alignment) -> I8:
     """Return int64[pairs, 2]: one more than the largest source and target position of every pair."""
     extents = np.zeros((len(alignment), 2), np.int64)
     some = np.flatnonzero(np.diff(alignment.offsets))

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.agreement import Trainer
 from camber.align.aligner import Aligner
 from camber.align.links import link_index
 from camber.align.pharaoh import Alignment
 from camber.align.symmetrise import METHODS, symmetrise
+from camber.arrays.types import I8
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.vocabulary import Vocabulary
 from camber.engine import LOCAL, Engine
@@ -85,7 +85,7 @@ def _trainer(bitext: Bitext, engine: Engine) -> Trainer:
     return Trainer(bitext, link_index(bitext), alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, engine=engine)
 
 
-def _links(trainer: Trainer, method: str, bitext: Bitext, owner: npt.NDArray[np.int64]) -> Alignment:
+def _links(trainer: Trainer, method: str, bitext: Bitext, owner: I8) -> Alignment:
     """Read the links out of a trainer, as links of the whole pairs."""
     alignment = symmetrise(*trainer.decode(_THRESHOLD), method)
     return alignment if trainer.bitext is bitext else _join(alignment, trainer.bitext, bitext, owner)
@@ -98,7 +98,7 @@ def _encoded(text: Sentences, known: Vocabulary) -> Sentences:
     return Sentences(renumber[text.ids], text.offsets, vocabulary)
 
 
-def _cut_long_pairs(bitext: Bitext) -> tuple[Bitext, npt.NDArray[np.int64]]:
+def _cut_long_pairs(bitext: Bitext) -> tuple[Bitext, I8]:
     """Cut pairs with a side of more than LONGEST words, both sides in proportion; also return the pair of every piece.
 
     Only the offsets change: a piece is a stretch of the same token ids.
@@ -124,7 +124,7 @@ def _cut_long_pairs(bitext: Bitext) -> tuple[Bitext, npt.NDArray[np.int64]]:
     return Bitext(cut(bitext.source), cut(bitext.target)), owner
 
 
-def _join(alignment: Alignment, cut: Bitext, bitext: Bitext, owner: npt.NDArray[np.int64]) -> Alignment:
+def _join(alignment: Alignment, cut: Bitext, bitext: Bitext, owner: I8) -> Alignment:
     """Turn links of pieces into links of the whole pairs."""
     starts = np.stack(
         [

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import AnyArray
 from camber.errors import ModelError
 
 #: array → its type and its number of dimensions
 Shapes = Mapping[str, tuple[npt.DTypeLike, int]]
 
 
-def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]], shapes: Shapes | None = None) -> None:
+def save_arrays(folder: Path, arrays: Mapping[str, AnyArray], shapes: Shapes | None = None) -> None:
     """Write every array as ``<name>.npy``, in the types that `shapes` gives, if it does."""
     for name, array in arrays.items():
         kind = shapes[name][0] if shapes else array.dtype
@@ -27,9 +28,7 @@ def open_arrays(folder: Path, shapes: Shapes, remedy: str = "train the model aga
     return {name: open_array(folder / f"{name}.npy", *shape, remedy) for name, shape in shapes.items()}
 
 
-def open_array(
-    path: Path, kind: npt.DTypeLike, dimensions: int, remedy: str = "train the model again"
-) -> npt.NDArray[Any]:
+def open_array(path: Path, kind: npt.DTypeLike, dimensions: int, remedy: str = "train the model again") -> AnyArray:
     """Open an array, memory-mapped; writing to it changes this process's copy only.
 
     Kernels see a writable array, which keeps them at one signature.

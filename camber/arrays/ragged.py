@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-Int64s = npt.NDArray[np.int64]
+from camber.arrays.types import I8, AnyArray
 
 #: Pieces that are gathered at a time.
 _BLOCK = 1 << 16
 
 
-def offsets_from(sizes: npt.NDArray[np.integer]) -> Int64s:
+def offsets_from(sizes: npt.NDArray[np.integer]) -> I8:
     """Return where pieces of these sizes start, and the end.
 
     >>> offsets_from(np.array([2, 0, 1])).tolist()
@@ -24,9 +22,7 @@ def offsets_from(sizes: npt.NDArray[np.integer]) -> Int64s:
     return offsets
 
 
-def take_ragged(
-    flat: npt.NDArray[Any], offsets: Int64s, rows: npt.NDArray[np.integer]
-) -> tuple[npt.NDArray[Any], Int64s]:
+def take_ragged(flat: AnyArray, offsets: I8, rows: npt.NDArray[np.integer]) -> tuple[AnyArray, I8]:
     """Gather pieces of a flat array in a new order: the pieces in one array, and their offsets.
 
     >>> flat, offsets = take_ragged(np.array([7, 8, 9]), np.array([0, 2, 3]), np.array([1, 0]))
@@ -37,7 +33,7 @@ def take_ragged(
     return cut(flat, starts, offsets[np.asarray(rows) + 1] - starts)
 
 
-def cut(flat: npt.NDArray[Any], starts: Int64s, sizes: Int64s) -> tuple[npt.NDArray[Any], Int64s]:
+def cut(flat: AnyArray, starts: I8, sizes: I8) -> tuple[AnyArray, I8]:
     """Gather pieces that start anywhere in a flat array: the pieces in one array, and their offsets.
 
     >>> cut(np.array([7, 8, 9]), np.array([1, 0]), np.array([2, 2]))[0].tolist()
@@ -53,7 +49,7 @@ def cut(flat: npt.NDArray[Any], starts: Int64s, sizes: Int64s) -> tuple[npt.NDAr
     return out, offsets
 
 
-def sort_keys(values: npt.NDArray[np.integer], offsets: Int64s, end: int = 0) -> list[Int64s]:
+def sort_keys(values: npt.NDArray[np.integer], offsets: I8, end: int = 0) -> list[I8]:
     """Return int64 keys, most important first, that order the pieces as sequences of numbers above 0.
 
     The number `end` follows every piece: with 0 a prefix comes before its extensions.
@@ -63,7 +59,7 @@ def sort_keys(values: npt.NDArray[np.integer], offsets: Int64s, end: int = 0) ->
     """
     lengths = np.diff(offsets)
     bits = max(int(values.max(initial=1)), end).bit_length()
-    keys: list[Int64s] = []
+    keys: list[I8] = []
     free = 0
     for place in range(int(lengths.max(initial=0)) + 1):
         if free < bits:
@@ -77,7 +73,7 @@ def sort_keys(values: npt.NDArray[np.integer], offsets: Int64s, end: int = 0) ->
     return keys
 
 
-def ranks(keys: list[Int64s]) -> Int64s:
+def ranks(keys: list[I8]) -> I8:
     """Return the place of every row among the distinct rows in the order of their keys, from 0.
 
     >>> ranks([np.array([5, 3, 5])]).tolist()

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F4, F8, I4, I8
 from camber.kernel import kernel
 from camber.kernel.sort import sort_rising
 from camber.kernel.table import mix
-
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,8 @@ class Counts:
 
     width: int
     offsets: I8  # [rows + 1]
-    columns: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float32]
+    columns: I4
+    values: F4
 
     @classmethod
     def of_dense(cls, table: npt.ArrayLike) -> Counts:

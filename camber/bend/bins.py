@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I8
 from camber.errors import CamberError, SettingsError
 
 MOST_BITS = 30
@@ -44,9 +45,9 @@ class Bins:
     [0, 0, 1, 1, -1]
     """
 
-    lows: npt.NDArray[np.float64]  # [bins]
-    highs: npt.NDArray[np.float64]  # [bins]
-    populations: npt.NDArray[np.int64]  # [bins]
+    lows: F8  # [bins]
+    highs: F8  # [bins]
+    populations: I8  # [bins]
 
     def __post_init__(self) -> None:
         for name, kind in (("lows", np.float64), ("highs", np.float64), ("populations", np.int64)):
@@ -81,7 +82,7 @@ class Bins:
         """Return the number of bins."""
         return len(self.lows)
 
-    def of(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def of(self, values: npt.ArrayLike) -> I8:
         """Return the bin of every value, int64 of the same shape; -1 for NaN, which is an absent feature."""
         numbers = np.asarray(values, np.float64)
         # the first bin is open below, so its low is no edge; searchsorted puts NaN behind everything
@@ -110,9 +111,7 @@ def ideal_size(frequencies: npt.ArrayLike, bins: int) -> tuple[int, int]:
     raise AssertionError("more values than bins, yet no ideal size")  # impossible: the last share always suffices
 
 
-def _distinct(
-    values: npt.ArrayLike, counts: npt.ArrayLike | None
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def _distinct(values: npt.ArrayLike, counts: npt.ArrayLike | None) -> tuple[F8, I8]:
     """Return the distinct values, rising, and how often each was seen."""
     numbers = np.asarray(values, np.float64).ravel()
     if counts is None:
@@ -136,7 +135,7 @@ def _distinct(
     return numbers[starts] + 0.0, np.add.reduceat(whole, starts)
 
 
-def _cut(frequencies: npt.NDArray[np.int64], bins: int) -> npt.NDArray[np.int64]:
+def _cut(frequencies: I8, bins: int) -> I8:
     """Return the first value of each of `bins` bins by Algorithm 1, int64[bins]; there are at least as many values."""
     values = len(frequencies)
     if values == bins:

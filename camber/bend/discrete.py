@@ -15,17 +15,14 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
+from camber.arrays.types import F8, I8, Bools
 from camber.bend.bins import Bins
 from camber.bend.lookup import Lookup
 from camber.bend.response import Response
 from camber.errors import CamberError, InputError, SettingsError
 from camber.files import decode_lines, read_bytes, write_lines
-
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
 
 #: kind → what it is, for help texts; `bins`, `lnr` and `mnr` differ in how neighbours are tied when weights are tuned
 KINDS = {
@@ -152,7 +149,7 @@ class DiscreteBend:
 
     # --- hypotheses --------------------------------------------------------------------------------------------------
 
-    def counts(self, features: F8, present: npt.NDArray[np.bool_], part_offsets: I8) -> Counts:
+    def counts(self, features: F8, present: Bools, part_offsets: I8) -> Counts:
         """Return how often every hypothesis hits every bin.
 
         features float64[parts, inputs]; present bool[parts]: whether the part is a rule, which has the bent features (a

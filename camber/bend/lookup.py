@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I4, I8, AnyArray
 from camber.bend.bins import Bins
 from camber.errors import CamberError
 from camber.kernel import kernel
@@ -137,15 +138,15 @@ class Lookup:
     [0, 1, 2, -1]
     """
 
-    heads: npt.NDArray[Any]  # HEAD[features]
-    starts: npt.NDArray[np.int32]  # [cells of all features, one more each]: edges below the cell
-    edges: npt.NDArray[np.float64]
+    heads: AnyArray  # HEAD[features]
+    starts: I4  # [cells of all features, one more each]: edges below the cell
+    edges: F8
 
     @classmethod
     def of(cls, features: Sequence[Bins]) -> Lookup:
         """Make the tables of several features."""
         heads = np.zeros(len(features), HEAD)
-        starts: list[npt.NDArray[np.int32]] = []
+        starts: list[I4] = []
         values = cells = edges = 0
         for number, bins in enumerate(features):
             own = bins.lows[1:]
@@ -166,7 +167,7 @@ class Lookup:
         """The number of bins of all features."""
         return int(self.heads["bins"].sum())
 
-    def find(self, feature: int, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def find(self, feature: int, values: npt.ArrayLike) -> I8:
         """Return the bins of `values` in a feature, int64 of the same shape; -1 for NaN."""
         if not 0 <= feature < len(self.heads):
             raise CamberError(f"there is no bent feature {feature}; there are {len(self.heads)}")
@@ -177,7 +178,7 @@ class Lookup:
 
     def score(
         self, features: npt.ArrayLike, columns: npt.ArrayLike, bin_values: npt.ArrayLike, weights: npt.ArrayLike
-    ) -> npt.NDArray[np.float64]:
+    ) -> F8:
         """Return what each rule's features are worth, float64[rules].
 
         features float64[rules, F], NaN where absent; columns int64[bent]: where each bent feature is; bin_values
@@ -200,7 +201,7 @@ class Lookup:
         return out
 
 
-def _table(edges: npt.NDArray[np.float64], even: bool) -> tuple[Any, npt.NDArray[np.int32], float]:
+def _table(edges: F8, even: bool) -> tuple[Any, I4, float]:
     """Return a head (without offsets), the edges below every cell, and how many edges lie in an edge's own cell."""
     head = np.zeros((), HEAD)
     most = 1 << (max(1, CELLS_PER_BIN * len(edges)) - 1).bit_length()

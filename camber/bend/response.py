@@ -10,9 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I8, Bools
 from camber.errors import CamberError
-
-Array = npt.NDArray[np.float64]
 
 #: the columns of :meth:`Response.to_rows`
 COLUMNS = ("feature", "bin", "low", "high", "population", "value")
@@ -30,7 +29,7 @@ class LogCurve:
     explained: float | None  # share of the variance (R²); None where the response does not vary
     bins: int  # how many bins have positive values: the curve is fitted to these
 
-    def __call__(self, x: npt.ArrayLike) -> Array:
+    def __call__(self, x: npt.ArrayLike) -> F8:
         """Return the curve at positive `x`."""
         return np.asarray(self.level + self.slope * np.log(np.asarray(x, np.float64)))
 
@@ -48,10 +47,10 @@ class Response:
     """
 
     feature: str
-    lows: Array
-    highs: Array
-    populations: npt.NDArray[np.int64]
-    values: Array
+    lows: F8
+    highs: F8
+    populations: I8
+    values: F8
 
     def __post_init__(self) -> None:
         """Make arrays of what was given, and refuse what is no response."""
@@ -78,7 +77,7 @@ class Response:
         return len(self.values)
 
     @cached_property
-    def positions(self) -> Array:
+    def positions(self) -> F8:
         """Where the bins stand on the axis, float64[bins]: the middle of the range.
 
         It is the geometric middle where the whole range is positive, as befits skewed probabilities and counts.
@@ -121,7 +120,7 @@ class Response:
         return -1 if covariance < -1e-12 else 1
 
     @cached_property
-    def violations(self) -> npt.NDArray[np.bool_]:
+    def violations(self) -> Bools:
         """Which bins go against the direction: they lie on the wrong side of the bin before, bool[bins]."""
         found = np.zeros(len(self), np.bool_)
         found[1:] = self.direction * np.diff(self.values) < -_STILL * self.spread

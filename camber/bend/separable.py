@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I8, Bools
 from camber.errors import CamberError
 from camber.nbest.nbest import NBest
 
@@ -43,7 +44,7 @@ class Separation:
     margin: float  # the least lead of a best hypothesis over another, in lengths of the weights; 0 if inseparable
     pairs: int  # pairs of a best hypothesis and a worse one
     conflicts: list[tuple[int, int]]  # (best, other): a few pairs that contradict each other; empty if separable
-    sentences: npt.NDArray[np.bool_]  # [sentences]: each by itself
+    sentences: Bools  # [sentences]: each by itself
     weights: dict[Hashable, float]  # of features, or (feature, value): they rank all right; empty if inseparable
 
 
@@ -104,11 +105,11 @@ class _Columns:
     """Parts in columns: values float64[parts, features], NaN where absent; hypotheses int64[parts]."""
 
     names: list[str]
-    values: npt.NDArray[np.float64]
-    hypotheses: npt.NDArray[np.int64]
-    offsets: npt.NDArray[np.int64]  # [sentences + 1]: hypotheses
+    values: F8
+    hypotheses: I8
+    offsets: I8  # [sentences + 1]: hypotheses
 
-    def sums(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    def sums(self) -> tuple[F8, Bools]:
         """Return the sums over each hypothesis, rounded, and whether any part has the feature; [hypotheses, F]."""
         shape = (int(self.offsets[-1]), len(self.names))
         sums, has = np.zeros(shape), np.zeros(shape, bool)
@@ -150,7 +151,7 @@ def _columns(nbest: NBest | Lists, features: Sequence[str] | None, absent: float
     return _Columns(names, values, hypotheses, offsets)
 
 
-def _pairs(columns: _Columns, quality: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _pairs(columns: _Columns, quality: npt.ArrayLike) -> tuple[I8, I8]:
     """Return (best, other) int64[pairs, 2] of the hypotheses to tell apart, and the sentence of every pair."""
     if isinstance(quality, np.ndarray):
         good = quality.astype(np.float64).ravel()
@@ -172,8 +173,8 @@ def _pairs(columns: _Columns, quality: npt.ArrayLike) -> tuple[npt.NDArray[np.in
 
 def _separation(
     model: _Model,
-    pairs: npt.NDArray[np.int64],
-    owners: npt.NDArray[np.int64],
+    pairs: I8,
+    owners: I8,
     columns: _Columns,
 ) -> Separation:
     """Ask the linear program about one model."""
@@ -202,7 +203,7 @@ def _separation(
     return Separation(True, margin, len(pairs), [], sentences, named)
 
 
-def _solved(differences: Any) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.int64]]:
+def _solved(differences: Any) -> tuple[F8 | None, I8]:
     """Return weights that give every row of `differences` (sparse, [pairs, indicators]) a lead; or None, and the rows
     that contradict each other.
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
+from camber.arrays.types import F8, I8
 from camber.bend.discrete import DiscreteBend
 from camber.bend.lookup import Lookup
 from camber.errors import CamberError
-
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
 
 
 class Weighing:

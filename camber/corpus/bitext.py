@@ -6,12 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I4, I8
 from camber.corpus.vocabulary import Vocabulary
-
-Ids = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -23,8 +20,8 @@ class Sentences:
     ([1, 0, 0], [0, 2, 3])
     """
 
-    ids: Ids  # [tokens]
-    offsets: Offsets  # [sentences + 1]
+    ids: I4  # [tokens]
+    offsets: I8  # [sentences + 1]
     vocabulary: Vocabulary
 
     @classmethod
@@ -40,14 +37,14 @@ class Sentences:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, index: int) -> Ids:
+    def __getitem__(self, index: int) -> I4:
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
 
-    def __iter__(self) -> Iterator[Ids]:
+    def __iter__(self) -> Iterator[I4]:
         return (self[index] for index in range(len(self)))
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> I8:
         """Tokens per sentence, int64[sentences]."""
         return np.diff(self.offsets)
 

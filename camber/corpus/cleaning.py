@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I8
 from camber.settings import Settings, setting
 
 
@@ -61,7 +61,7 @@ class CleanReport:
 
 def clean(
     source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], settings: CleanSettings | None = None
-) -> tuple[npt.NDArray[np.int64], CleanReport]:
+) -> tuple[I8, CleanReport]:
     """Return the indices of the pairs to keep, int64[kept] in order, and what was dropped.
 
     Both sides are tokenised sentences.

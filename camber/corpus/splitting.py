@@ -6,10 +6,8 @@ import random
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Indices = npt.NDArray[np.int64]
-
+from camber.arrays.types import I8
 
 #: with fewer dev sentences, untuned weights are the better bet
 FEWEST_TO_TUNE = 30
@@ -29,7 +27,7 @@ def held_out_size(count: int) -> int:
 
 def hold_out(
     count: int, size: int | None = None, seed: int = 1, keys: Sequence[Hashable] | None = None
-) -> tuple[Indices, Indices]:
+) -> tuple[I8, I8]:
     """Return the indices of the pairs for training and of `size` held-out pairs, both ascending.
 
     The same arguments give the same split on every machine. `keys` holds something per pair by which repeats are

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I8
 from camber.files import decode_lines, read_bytes, write_lines
 
 UNKNOWN = -1
@@ -53,7 +53,7 @@ class Vocabulary:
         """Return the id of a word, -1 if it is unknown."""
         return self._ids.get(word, UNKNOWN)
 
-    def encode(self, sentence: Iterable[str]) -> npt.NDArray[np.int64]:
+    def encode(self, sentence: Iterable[str]) -> I8:
         """Return the ids of a tokenised sentence."""
         get = self._ids.get
         return np.array([get(word, UNKNOWN) for word in sentence], np.int64)

@@ -7,16 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
+from camber.arrays.types import F8, I8
 from camber.bend.discrete import DiscreteBend
 from camber.bend.weighing import Weighing
 from camber.corpus import Sentences, Vocabulary
 from camber.engine import LOCAL, Engine
-
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

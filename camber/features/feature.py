@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, I8
 from camber.errors import CamberError
 from camber.kernel import kernel
 
@@ -55,7 +55,7 @@ class Feature:
         """Whether a linear model takes its logarithm."""
         return self.kind in (PROBABILITY, COUNT)
 
-    def linear(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def linear(self, values: F8) -> F8:
         """Return what a linear model multiplies by a weight, float64 of the same shape; NaN (absent) stays NaN."""
         if not self.logarithmic:
             return np.asarray(values, np.float64)
@@ -69,7 +69,7 @@ def names_of(features: Iterable[Feature]) -> tuple[str, ...]:
     return tuple(feature.name for feature in features)
 
 
-def linear_table(features: Sequence[Feature], values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def linear_table(features: Sequence[Feature], values: F8) -> F8:
     """Return what a linear model takes of raw values float64[rows, features], as a new array."""
     table = np.array(values, np.float64, order="C")
     if any(feature.logarithmic for feature in features):
@@ -79,7 +79,7 @@ def linear_table(features: Sequence[Feature], values: npt.NDArray[np.float64]) -
 
 def _rules(
     features: Sequence[Feature],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+) -> tuple[I8, F8, F8, F8]:
     """Return the columns whose logarithms are taken, what is added first, the smallest argument, and its logarithm."""
     chosen = [column for column, feature in enumerate(features) if feature.logarithmic]
     least = np.array([features[column].least for column in chosen], np.float64)

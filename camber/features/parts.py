@@ -17,14 +17,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I4, I8
 from camber.errors import CamberError
 from camber.features.feature import RULE, Feature, linear_table, names_of
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, mix
-
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
-I4 = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.errors import CamberError, InputError
 from camber.files import decode_lines, read_bytes, write_lines
 
@@ -71,7 +72,7 @@ class Weights:
     def __getitem__(self, name: str) -> float:
         return self.values[name]
 
-    def vector(self, names: Sequence[str]) -> npt.NDArray[np.float64]:
+    def vector(self, names: Sequence[str]) -> F8:
         """Return the weights as float64[names], in the order of `names`, which must be exactly the known ones."""
         self._check_against(names, "these weights", {})
         return np.array([self.values[name] for name in names], np.float64)

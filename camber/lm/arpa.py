@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, I4, I8, U1
 from camber.errors import InputError
 from camber.files import read_bytes, write_whole
 from camber.kernel import kernel
@@ -36,7 +36,6 @@ _AT_ONCE = 100_000
 #: Larger log10 values are not believed, and could not be written.
 LARGEST = 1e9
 
-Bytes = npt.NDArray[np.uint8]
 
 _FINE, _SHORT, _NUMBER, _POSITIVE, _WORDS, _STRANGER, _REPEATED, _BACKOFF, _EXTRA = range(9)
 
@@ -54,9 +53,9 @@ def read_arpa(path: str | Path) -> NgramTrie:
 class _Section:
     """The n-grams of one order, as they stand in the file."""
 
-    rows: npt.NDArray[np.int32]
-    probability: npt.NDArray[np.float64]
-    backoff: npt.NDArray[np.float64]
+    rows: I4
+    probability: F8
+    backoff: F8
     line: int  # of the first one, from 1
 
 
@@ -89,7 +88,7 @@ class _Reader:
     def __init__(self, path: str | Path) -> None:
         self.path = path
         self.data = read_bytes(path)
-        self.bytes: Bytes = np.frombuffer(self.data, np.uint8)
+        self.bytes: U1 = np.frombuffer(self.data, np.uint8)
         self.position = 0
 
     def read(self) -> NgramTrie:
@@ -164,7 +163,7 @@ class _Reader:
         self.position = before
         return counts
 
-    def _section(self, n: int, count: int, slots: npt.NDArray[np.int64], spans: npt.NDArray[np.int64]) -> _Section:
+    def _section(self, n: int, count: int, slots: I8, spans: I8) -> _Section:
         rows = np.zeros((count, n), np.int32)
         probability, backoff = np.zeros(count), np.zeros(count)
         if blank := re.compile(rb"(?:[ \t\r]*\n)+").match(self.data, self.position):
@@ -189,7 +188,7 @@ class _Reader:
         self.position = position
         return _Section(rows, probability, backoff, line)
 
-    def _words(self, spans: npt.NDArray[np.int64]) -> list[str]:
+    def _words(self, spans: I8) -> list[str]:
         words = []
         for start, end in spans[:, :2].tolist():
             try:

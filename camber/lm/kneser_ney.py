@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I4, I8, Bools
 from camber.corpus import Sentences
 from camber.errors import CamberError, SettingsError
 from camber.files import read_lines, words
@@ -34,9 +34,6 @@ FALLBACK = (0.0, 0.5, 1.0, 1.5)
 
 #: A table of n-grams by prefix and last word (-1: a free slot)
 ENTRY = np.dtype([("key", "i8"), ("gram", "i8")])
-
-Counts = npt.NDArray[np.int64]
-Grams = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -115,18 +112,18 @@ def estimate(text: Sentences, settings: LmSettings | None = None) -> NgramTrie:
 class _Level:
     """The n-grams of one order, in the order of their first occurrence (unigrams: by word)."""
 
-    prefix: Grams
-    word: Grams
-    suffix: Grams
-    count: Counts  # occurrences
-    types: Counts  # different words before it
+    prefix: I4
+    word: I4
+    suffix: I4
+    count: I8  # occurrences
+    types: I8  # different words before it
 
-    def adjusted(self, highest: bool) -> Counts:
+    def adjusted(self, highest: bool) -> I8:
         """Return the adjusted counts; only an n-gram that begins with <s> has nothing before it."""
         return self.count if highest else np.where(self.types > 0, self.types, self.count)
 
 
-def _tokens(text: Sentences) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
+def _tokens(text: Sentences) -> tuple[tuple[str, ...], I4]:
     """Return the model's words, and the text in their numbers with <s> and </s> around every sentence."""
     seen = np.bincount(text.ids[text.ids >= 0], minlength=len(text.vocabulary)) > 0
     for word in SPECIAL:
@@ -145,7 +142,7 @@ def _tokens(text: Sentences) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
     return (*SPECIAL, *used), tokens
 
 
-def _count(tokens: npt.NDArray[np.int32], words: int, order: int) -> list[_Level]:
+def _count(tokens: I4, words: int, order: int) -> list[_Level]:
     """Count the n-grams of all orders up to `order`."""
     count = np.bincount(tokens, minlength=words)
     count[BEGIN] = 0  # <s> is never predicted
@@ -168,7 +165,7 @@ def _count(tokens: npt.NDArray[np.int32], words: int, order: int) -> list[_Level
     return levels
 
 
-def _places(tokens: npt.NDArray[np.int32], grams: Counts, n: int, count: Counts) -> tuple[int, int]:
+def _places(tokens: I4, grams: I8, n: int, count: I8) -> tuple[int, int]:
     """Return at how many places there is an n-gram, and at how many of them it may have been seen before."""
     fits = (grams[:-1] >= 0) & (grams[1:] >= 0)
     if n == 2:
@@ -214,7 +211,7 @@ def _count_level(tokens, grams, n, words, start, shorter_count, shorter_types, t
     return found
 
 
-def discounts(adjusted: Counts) -> tuple[float, float, float, float]:
+def discounts(adjusted: I8) -> tuple[float, float, float, float]:
     """Return (0, D1, D2, D3+) of one order from its adjusted counts; ValueError where they are not defined.
 
     >>> [round(d, 3) for d in discounts(np.array([1, 1, 1, 1, 2, 2, 3, 4]))]
@@ -231,7 +228,7 @@ def discounts(adjusted: Counts) -> tuple[float, float, float, float]:
     return 0.0, found[0], found[1], found[2]
 
 
-def _smooth(trie: NgramTrie, levels: Sequence[_Level], dropped: npt.NDArray[np.bool_]) -> None:
+def _smooth(trie: NgramTrie, levels: Sequence[_Level], dropped: Bools) -> None:
     """Fill in probabilities and backoffs."""
     probability = np.zeros(len(trie.word))
     probability[0] = 1 / (len(trie.words) - 1)  # uniform, without <s>
@@ -261,7 +258,7 @@ def _smooth(trie: NgramTrie, levels: Sequence[_Level], dropped: npt.NDArray[np.b
     trie.probability[0] = 0
 
 
-def _without(trie: NgramTrie, dropped: npt.NDArray[np.bool_]) -> NgramTrie:
+def _without(trie: NgramTrie, dropped: Bools) -> NgramTrie:
     """Return the trie without some n-grams, none of which is a prefix or suffix of one that stays."""
     kept = ~dropped
     place = (np.cumsum(kept) - 1).astype(np.int32)

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.files import Shapes, open_arrays, save_arrays
+from camber.arrays.types import F8, I4, I8, Records
 from camber.corpus import Sentences, Vocabulary
 from camber.errors import CamberError, ModelError
 from camber.files import decode_lines, read_bytes, write_lines
@@ -40,8 +40,6 @@ CELL = np.dtype([("word", "i4"), ("log", "f4"), ("next", "i4")])
 SCANNED = 8
 #: Slots of a hash table per child
 SLACK = 1.75
-
-Cells = npt.NDArray[np.void]
 
 
 @kernel
@@ -96,14 +94,14 @@ class NgramModel:
     array([-14.3])
     """
 
-    nodes: Cells  # CELL[…]: the root, and every other node with its children
-    children: Cells  # CELL[words]: the children of the root
+    nodes: Records  # CELL[…]: the root, and every other node with its children
+    children: Records  # CELL[words]: the children of the root
     vocabulary: Vocabulary  # 0 <unk>, 1 <s>, 2 </s>, then words
     order: int
     root: int  # state without any context
     begin: int  # state after <s>
     #: the vocabulary mapped last and its words here: texts of one vocabulary are scored again and again
-    _mapped: list[tuple[Vocabulary, npt.NDArray[np.int64]]] = field(default_factory=list, repr=False, compare=False)
+    _mapped: list[tuple[Vocabulary, I8]] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def read(cls, path: str | Path) -> NgramModel:
@@ -121,7 +119,7 @@ class NgramModel:
         """Bytes of the arrays that queries use."""
         return self.nodes.nbytes + self.children.nbytes
 
-    def word_ids(self, vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
+    def word_ids(self, vocabulary: Vocabulary) -> I8:
         """Map every id of a text's vocabulary to a word of the model, int64[len(vocabulary)].
 
         Words that the model does not have are 0; so are tokens of the text that are spelled `<s>`, `</s>` or `<unk>`.
@@ -131,9 +129,7 @@ class NgramModel:
         found[found < len(SPECIAL)] = UNKNOWN
         return found
 
-    def score(
-        self, sentences: Sentences | Sequence[Sequence[str]], *, bos: bool = True, eos: bool = True
-    ) -> npt.NDArray[np.float64]:
+    def score(self, sentences: Sentences | Sequence[Sequence[str]], *, bos: bool = True, eos: bool = True) -> F8:
         """Return the natural log probability of each sentence, float64[sentences].
 
         `bos`: start after `<s>` (otherwise without context); `eos`: count the end of the sentence. Divide by ``ln 10``
@@ -143,7 +139,7 @@ class NgramModel:
 
     def word_scores(
         self, sentences: Sentences | Sequence[Sequence[str]], *, bos: bool = True, eos: bool = True
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    ) -> tuple[F8, I8]:
         """Return the natural log probability of each word (and end), and the offsets of the sentences in it."""
         _, scores, offsets = self._run(sentences, bos, eos)
         return scores, offsets
@@ -155,9 +151,7 @@ class NgramModel:
             raise CamberError("no sentences to measure the perplexity on")
         return math.exp(-float(scores.mean()))
 
-    def _run(
-        self, sentences: Sentences | Sequence[Sequence[str]], bos: bool, eos: bool
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    def _run(self, sentences: Sentences | Sequence[Sequence[str]], bos: bool, eos: bool) -> tuple[F8, F8, I8]:
         if isinstance(sentences, Sentences):
             last = self._mapped[-1:]
             if not last or last[0][0] is not sentences.vocabulary:
@@ -175,7 +169,7 @@ class NgramModel:
         _score(self.nodes, self.children, words, offsets, start, int(eos), scores, totals)
         return totals, scores, offsets + np.arange(count + 1) * eos
 
-    def _encode(self, sentences: Sequence[Sequence[str]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _encode(self, sentences: Sequence[Sequence[str]]) -> tuple[I8, I8]:
         """Look up the words of sentences given as strings."""
         offsets = np.zeros(len(sentences) + 1, np.int64)
         np.cumsum([len(sentence) for sentence in sentences], out=offsets[1:])
@@ -207,7 +201,7 @@ class NgramModel:
         return cls(nodes, children, Vocabulary(lines[1:]), order, root, begin)
 
 
-def concatenate(models: Sequence[NgramModel]) -> tuple[Cells, Cells, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def concatenate(models: Sequence[NgramModel]) -> tuple[Records, Records, I8, I8]:
     """Lay several models into one pair of arrays: (nodes, children, roots[models], begin_states[models]).
 
     Words keep the numbers that they have in their own model. A single model is not copied.
@@ -246,7 +240,7 @@ def _score(nodes, children, words, offsets, start, eos, scores, totals):
         totals[sentence] = total
 
 
-def _compile(trie: NgramTrie) -> tuple[Cells, Cells, npt.NDArray[np.int32]]:
+def _compile(trie: NgramTrie) -> tuple[Records, Records, I4]:
     """Return the nodes, the children of the root, and the state (node) after every n-gram of the trie."""
     degree = np.bincount(trie.prefix[1:], minlength=len(trie.word))
     degree[0] = 0  # the root's children are not here

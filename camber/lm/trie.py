@@ -10,20 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, I4, I8, AnyArray
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, first_slot, mix, next_slot, same_run
 
 UNKNOWN, BEGIN, END = 0, 1, 2  # the words every model begins with
 SPECIAL = ("<unk>", "<s>", "</s>")
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
-Rows = npt.NDArray[np.int32]  # [n-grams, order]
 
 
 @dataclass(frozen=True)
@@ -35,12 +30,12 @@ class NgramTrie:
     """
 
     words: tuple[str, ...]  # <unk>, <s>, </s>, then the others
-    starts: npt.NDArray[np.int64]  # [order + 2]
-    prefix: Ints  # [n-grams]
-    word: Ints
-    suffix: Ints
-    probability: Floats
-    backoff: Floats
+    starts: I8  # [order + 2]
+    prefix: I4  # [n-grams]
+    word: I4
+    suffix: I4
+    probability: F8
+    backoff: F8
 
     @property
     def order(self) -> int:
@@ -51,7 +46,7 @@ class NgramTrie:
         """Return how many n-grams there are, the empty one not counted."""
         return len(self.word) - 1
 
-    def rows(self, order: int) -> Rows:
+    def rows(self, order: int) -> I4:
         """Return the words of all n-grams of one order, int32[n-grams, order]."""
         grams = np.arange(self.starts[order], self.starts[order + 1])
         found = np.empty((len(grams), order), np.int32)
@@ -70,7 +65,7 @@ class DuplicateNgramError(ValueError):
 
 
 def trie_from_rows(
-    words: Sequence[str], rows: Sequence[Rows], probability: Sequence[Floats], backoff: Sequence[Floats]
+    words: Sequence[str], rows: Sequence[I4], probability: Sequence[F8], backoff: Sequence[F8]
 ) -> NgramTrie:
     """Link n-grams given by their words (one array of rows, log10 probabilities and backoffs per order).
 
@@ -121,7 +116,7 @@ def trie_from_rows(
     return trie
 
 
-def _column(parts: Sequence[npt.NDArray[Any]], dtype: type[np.generic]) -> npt.NDArray[Any]:
+def _column(parts: Sequence[AnyArray], dtype: type[np.generic]) -> AnyArray:
     return np.concatenate([part.astype(dtype, copy=False) for part in parts])
 
 
@@ -139,7 +134,7 @@ def _fill_in(trie: NgramTrie) -> None:
         trie.probability[grams] = total
 
 
-def _index(rows: Rows, order: int) -> npt.NDArray[np.int64]:
+def _index(rows: I4, order: int) -> I8:
     """Make a hash table of rows."""
     table = empty_table(len(rows))
     twice = _index_rows(rows, table)
@@ -148,7 +143,7 @@ def _index(rows: Rows, order: int) -> npt.NDArray[np.int64]:
     return table
 
 
-def _find(rows: Rows, shift: int, known: Rows, table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _find(rows: I4, shift: int, known: I4, table: I8) -> I8:
     """Return which row of `known` each row is from column `shift` on, -1 where there is none."""
     found = np.empty(len(rows), np.int64)
     _find_rows(rows, shift, known, table, found)

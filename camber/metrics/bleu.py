@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import I8
 from camber.corpus import Sentences, Vocabulary
 from camber.errors import CamberError, SettingsError
 from camber.kernel import kernel
@@ -85,7 +86,7 @@ class BLEU(Metric):
 
     def statistics(
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None
-    ) -> npt.NDArray[np.int64]:
+    ) -> I8:
         """Return int64[hypotheses, 2 + 2 * order]."""
         groups = grouped_references(references)
         owner = owners(len(hypotheses), len(groups), sentences)
@@ -107,7 +108,7 @@ class BLEU(Metric):
         references: Sentences,
         reference_offsets: npt.ArrayLike,
         sentences: npt.ArrayLike,
-    ) -> npt.NDArray[np.int64]:
+    ) -> I8:
         """Return int64[hypotheses, 2 + 2 * order] of text that is already words, as ids of one vocabulary.
 
         Sentence `s` has the references ``reference_offsets[s]`` … ``reference_offsets[s + 1] - 1``; hypothesis `h` is

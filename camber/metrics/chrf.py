@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import sacrebleu.metrics
 
+from camber.arrays.types import I8
 from camber.metrics.metric import Metric, References, signature_of_sacrebleu, statistics_of_sacrebleu
 
 
@@ -28,7 +29,7 @@ class ChrF(Metric):
 
     def statistics(
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None
-    ) -> npt.NDArray[np.int64]:
+    ) -> I8:
         """Return int64[hypotheses, 3 * orders]: for every order the n-grams of hypothesis, reference, and both."""
         rows = statistics_of_sacrebleu(self._inner, hypotheses, references, sentences)
         return np.array(rows, np.int64).reshape(len(rows), 3 * self._inner.order)

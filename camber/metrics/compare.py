@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import AnyArray
 from camber.errors import CamberError
 from camber.metrics.metric import Metric, References, grouped_references, make_metric
 from camber.metrics.outside import Outside
@@ -104,7 +105,7 @@ def _tables(
     outputs: Mapping[str, list[Sequence[str]]],
     references: References,
     outside: Mapping[str, Sequence[npt.ArrayLike]],
-) -> dict[str, list[npt.NDArray[Any]]]:
+) -> dict[str, list[AnyArray]]:
     """Return the statistics of every run of every system, computed in one go: runs often agree on a sentence."""
     if isinstance(metric, Outside):
         for name, runs in outputs.items():
@@ -129,8 +130,8 @@ def _tables(
 def _result(
     metric: Metric,
     name: str,
-    tables: list[npt.NDArray[Any]],
-    first: list[npt.NDArray[Any]] | None,
+    tables: list[AnyArray],
+    first: list[AnyArray] | None,
     references: int,
     samples: int,
     trials: int,

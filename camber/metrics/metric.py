@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import I8, AnyArray
 from camber.errors import CamberError, SettingsError
 
 #: One reference text per element, each as long as the test set; None where a sentence lacks that reference.
@@ -35,7 +36,7 @@ class Metric(ABC):
     @abstractmethod
     def statistics(
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None
-    ) -> npt.NDArray[Any]:
+    ) -> AnyArray:
         """Return one row of sufficient statistics per hypothesis, [hypotheses, columns].
 
         Hypothesis `h` is compared with the references of sentence ``sentences[h]`` (n-best lists), or of sentence `h`.
@@ -68,7 +69,7 @@ def grouped_references(references: References) -> list[list[str]]:
     return groups
 
 
-def owners(hypotheses: int, references: int, sentences: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+def owners(hypotheses: int, references: int, sentences: npt.ArrayLike | None) -> I8:
     """Return the sentence of every hypothesis, int64[hypotheses], checked."""
     if sentences is None:
         if hypotheses != references:

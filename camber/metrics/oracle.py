@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import I8
 from camber.errors import CamberError
 from camber.metrics.metric import Metric
 from camber.metrics.sentence import corpus_scores, sentence_scores
@@ -25,7 +26,7 @@ _PASSES = 50  # of the greedy search, which needs two or three
 
 def sentence_oracle(
     metric: Metric, rows: npt.NDArray, offsets: npt.ArrayLike, worst: bool = False, k: int | None = None
-) -> npt.NDArray[np.int64]:
+) -> I8:
     """Return the hypothesis of every sentence with the best sentence score, int64[sentences]; -1 where there is none.
 
     `rows` are statistics [hypotheses, columns]; hypotheses of sentence `s` are ``offsets[s]`` … ``offsets[s + 1] - 1``.
@@ -51,7 +52,7 @@ def corpus_oracle(
     worst: bool = False,
     k: int | None = None,
     missing: npt.ArrayLike | None = None,
-) -> npt.NDArray[np.int64]:
+) -> I8:
     """Return the hypotheses, int64[sentences], that a greedy search for the best (worst) corpus score ends with.
 
     It starts from :func:`sentence_oracle` and never does worse. `missing` [columns] are the statistics of sentences

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.errors import CamberError
 from camber.metrics.metric import Metric, References
 
@@ -33,14 +34,14 @@ class Outside(Metric):
         self.higher_is_better = higher_is_better
         self.values = None if values is None else np.asarray(values, np.float64)
 
-    def rows(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def rows(self, values: npt.ArrayLike) -> F8:
         """Return the statistics of given scores, float64[hypotheses, 2]: sum and number."""
         found = np.asarray(values, np.float64)
         if not np.isfinite(found).all():
             raise CamberError(f"an outside score {self.column} is not a finite number")
         return np.stack([found, np.ones(len(found))], axis=1)
 
-    def on_scale_of_100(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def on_scale_of_100(self, rows: F8) -> F8:
         """Return rows whose lowest score is 1 and whose highest is 100: the same order for tuners that expect BLEU's.
 
         Outside scores have any range, negative ones too.
@@ -51,7 +52,7 @@ class Outside(Metric):
 
     def statistics(
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None
-    ) -> npt.NDArray[np.float64]:
+    ) -> F8:
         """Return float64[hypotheses, 2]: the score, and 1; the texts are not looked at.
 
         Without values only empty hypotheses (of sentences that have none) can be told: they do not count.

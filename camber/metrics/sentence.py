@@ -11,11 +11,10 @@ same amount (Nakov, Guzmán and Vogel 2012).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, AnyArray
 from camber.errors import SettingsError
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU, SMOOTHING
@@ -26,7 +25,7 @@ BREVITY = ("plain", "smoothed")
 
 def sentence_bleu(
     rows: npt.ArrayLike, order: int = 4, alpha: float = 1.0, all_orders: bool = False, brevity: str = "plain"
-) -> npt.NDArray[np.float64]:
+) -> F8:
     """Return smoothed BLEU (0 to 100) of every row: [sentences, 2 + 2 * order] → float64[sentences].
 
     `alpha` is added to matches and n-grams of orders 2 and more (BLEU+1), of `all_orders` if so asked. A sentence
@@ -53,7 +52,7 @@ def sentence_bleu(
     return np.where(usable, 100.0 * np.exp(np.log(ratios).mean(1) + penalty), 0.0)
 
 
-def sentence_scores(metric: Metric, rows: npt.ArrayLike, brevity: str = "plain") -> npt.NDArray[np.float64]:
+def sentence_scores(metric: Metric, rows: npt.ArrayLike, brevity: str = "plain") -> F8:
     """Return a score of every row, higher is better: BLEU+1 for BLEU, the metric's own for others (TER: negated)."""
     table = np.asarray(rows, np.float64)
     if isinstance(metric, BLEU):
@@ -62,7 +61,7 @@ def sentence_scores(metric: Metric, rows: npt.ArrayLike, brevity: str = "plain")
     return found if metric.higher_is_better else -found
 
 
-def corpus_scores(metric: Metric, sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def corpus_scores(metric: Metric, sums: F8) -> F8:
     """Return the metric of every sum of rows, higher is better (TER: negated): [n, columns] → float64[n].
 
     BLEU has a kernel, because a line search asks for thousands of sums.
@@ -132,7 +131,7 @@ def _bleu_of_rows(rows, order, smooth, value, scores):
         scores[row] = bleu_of_row(rows, row, order, smooth, value)
 
 
-def lengths_in_words(metric: Metric, rows: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+def lengths_in_words(metric: Metric, rows: AnyArray) -> F8 | None:
     """Return the length of every hypothesis in words if the metric's statistics hold it, else None."""
     if isinstance(metric, BLEU) and not metric.strict:
         return np.ascontiguousarray(rows[:, 0], np.float64)

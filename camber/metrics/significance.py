@@ -12,17 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, AnyArray
 from camber.errors import CamberError
 from camber.kernel import kernel
 from camber.metrics.metric import Metric
 
 #: Statistics [sentences, columns] of a system, or of each of its runs
-Tables = npt.NDArray[Any] | Sequence[npt.NDArray[Any]]
+Tables = AnyArray | Sequence[AnyArray]
 
 _CELLS = 4_000_000  # of a block of samples × sentences, to bound the memory
 
@@ -43,9 +42,7 @@ def _blocks(samples: int, sentences: int) -> Iterator[int]:
         yield min(size, samples - start)
 
 
-def resampled_scores(
-    metric: Metric, tables: list[npt.NDArray[Any]], samples: int = 1000, seed: int = 1
-) -> npt.NDArray[np.float64]:
+def resampled_scores(metric: Metric, tables: list[AnyArray], samples: int = 1000, seed: int = 1) -> F8:
     """Score several systems on the same random test sets: tables [sentences, columns] → [samples, systems]."""
     tables = _checked(tables)
     sentences = len(tables[0])
@@ -88,11 +85,11 @@ def mean_score(metric: Metric, tables: Tables) -> float:
     return float(np.mean([float(metric.score(table.sum(0))) for table in _runs(tables)]))
 
 
-def _runs(tables: Tables) -> list[npt.NDArray[Any]]:
+def _runs(tables: Tables) -> list[AnyArray]:
     return [tables] if isinstance(tables, np.ndarray) else list(tables)
 
 
-def interval(scores: npt.NDArray[np.float64]) -> tuple[float, float]:
+def interval(scores: F8) -> tuple[float, float]:
     """Return the bounds between which 95 % of the scores lie."""
     ordered = np.sort(scores)
     cut = len(ordered) // 40
@@ -101,8 +98,8 @@ def interval(scores: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 def paired_randomisation(
     metric: Metric,
-    baseline: npt.NDArray[Any],
-    system: npt.NDArray[Any],
+    baseline: AnyArray,
+    system: AnyArray,
     trials: int = 10_000,
     seed: int = 1,
 ) -> float:
@@ -187,13 +184,13 @@ def wilcoxon_of_batches(metric: Metric, baseline: Tables, system: Tables, size: 
     return float(wilcoxon(change, zero_method="wilcox").pvalue)
 
 
-def _p_value(spreads: npt.NDArray[np.float64], real: float) -> float:
+def _p_value(spreads: F8, real: float) -> float:
     # The found outcome counts as one of the trials, so that p is never 0. A spread equal to the real one, up to
     # rounding, counts against the difference: a system has p = 1 beside itself (in sacreBLEU it has the smallest p).
     return (int(np.sum(spreads >= real - 1e-9)) + 1) / (len(spreads) + 1)
 
 
-def _checked(tables: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+def _checked(tables: list[AnyArray]) -> list[AnyArray]:
     shapes = {table.shape for table in tables}
     if len(shapes) != 1:
         raise CamberError(f"systems with different numbers of sentences ({sorted(shapes)}) cannot be compared")

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import sacrebleu.metrics
 
+from camber.arrays.types import F8
 from camber.metrics.metric import Metric, References, signature_of_sacrebleu, statistics_of_sacrebleu
 
 
@@ -28,7 +29,7 @@ class TER(Metric):
 
     def statistics(
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None
-    ) -> npt.NDArray[np.float64]:
+    ) -> F8:
         """Return float64[hypotheses, 2]: edits to the nearest reference, mean reference length."""
         rows = statistics_of_sacrebleu(self._inner, hypotheses, references, sentences)
         return np.array(rows, np.float64).reshape(len(rows), 2)

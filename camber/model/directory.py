@@ -29,9 +29,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import camber
+from camber.arrays.types import AnyArray
 from camber.errors import ModelError
 from camber.model.lock import Lock
 from camber.model.toml import write_toml
@@ -61,7 +61,7 @@ class Draft:
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
-    def save(self, name: str, array: npt.NDArray[Any]) -> None:
+    def save(self, name: str, array: AnyArray) -> None:
         """Write an array as `.npy`."""
         with open(self.path(name), "wb") as stream:
             np.save(stream, np.ascontiguousarray(array), allow_pickle=False)
@@ -354,7 +354,7 @@ class ModelDirectory:
             raise ModelError(f"{self.path}: this {self.kind} model has no {name}; train it again")
         return self.path / name
 
-    def array(self, name: str, mapped: bool = True) -> npt.NDArray[Any]:
+    def array(self, name: str, mapped: bool = True) -> AnyArray:
         """Open an array, memory-mapped unless it is empty; writing to it changes this process's copy only."""
         path = self.file(name)
         try:

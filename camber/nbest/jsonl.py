@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I8, Bools
 from camber.errors import InputError
 from camber.files import write_whole
 from camber.nbest.nbest import NBest
@@ -82,9 +82,7 @@ def _number(value: float) -> float | int:
     return int(value)
 
 
-def _parts(
-    nbest: NBest, index: int, listed: npt.NDArray[np.int64], dense: npt.NDArray[np.bool_]
-) -> list[dict[str, Any]]:
+def _parts(nbest: NBest, index: int, listed: I8, dense: Bools) -> list[dict[str, Any]]:
     """Return the parts of a hypothesis with the `listed` features; those that are not `dense` are absent where 0."""
     found = []
     for part in range(*nbest.part_offsets[index : index + 2].tolist()):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import I8
 from camber.errors import CamberError
 from camber.nbest.nbest import NBest
 
@@ -70,7 +71,7 @@ def _concatenated(first: NBest, second: NBest, scores: bool) -> NBest:
     )
 
 
-def _first_of_each(nbest: NBest, owners: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _first_of_each(nbest: NBest, owners: I8) -> I8:
     """Return the hypotheses to keep, by sentence and in their order."""
     table = np.ascontiguousarray(nbest.hypothesis_features() + 0.0)  # -0.0 becomes 0.0: the same value, other bytes
     seen: set[tuple[int, bytes, str]] = set()
@@ -83,7 +84,7 @@ def _first_of_each(nbest: NBest, owners: npt.NDArray[np.int64]) -> npt.NDArray[n
     return chosen[np.argsort(owners[chosen], kind="stable")]
 
 
-def _taken(nbest: NBest, chosen: npt.NDArray[np.int64], owners: npt.NDArray[np.int64], sentences: int) -> NBest:
+def _taken(nbest: NBest, chosen: I8, owners: I8, sentences: int) -> NBest:
     """Return the chosen hypotheses, which come by sentence."""
     counts = np.diff(nbest.part_offsets)[chosen]
     part_offsets = np.concatenate([[0], np.cumsum(counts)])

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.errors import CamberError, InputError
 from camber.files import write_whole
 from camber.nbest.nbest import NBest
@@ -130,7 +130,7 @@ class _Features:
             self.names.setdefault(name, len(self.names))
         return tuple(names)
 
-    def table(self, rows: int, at_least: int) -> tuple[list[str], npt.NDArray[np.float64], list[str]]:
+    def table(self, rows: int, at_least: int) -> tuple[list[str], F8, list[str]]:
         """Return the names that at least so many lines have, float64[rows, names], and which names are sparse."""
         columns = np.frombuffer(self.sparse_columns, np.int64)
         there = np.bincount(columns, minlength=len(self.names))

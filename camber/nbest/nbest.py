@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I8, AnyArray
 from camber.errors import CamberError, SettingsError
 from camber.progress import log
 
@@ -42,16 +43,16 @@ class NBest:
     """
 
     names: tuple[str, ...]  # of the features
-    sentence_offsets: npt.NDArray[np.int64]  # [sentences + 1]
-    part_offsets: npt.NDArray[np.int64]  # [hypotheses + 1]
-    features: npt.NDArray[np.float64]  # [parts, features]
+    sentence_offsets: I8  # [sentences + 1]
+    part_offsets: I8  # [hypotheses + 1]
+    features: F8  # [parts, features]
     texts: list[str]  # [hypotheses]
-    scores: npt.NDArray[np.float64] | None = None  # [hypotheses]: the model's; None if the list has none
-    source_spans: npt.NDArray[np.int64] | None = None  # [parts, 2]
-    target_spans: npt.NDArray[np.int64] | None = None  # [parts, 2]
+    scores: F8 | None = None  # [hypotheses]: the model's; None if the list has none
+    source_spans: I8 | None = None  # [parts, 2]
+    target_spans: I8 | None = None  # [parts, 2]
     segmentations: list[str] | None = None  # [hypotheses]: as text (0-1=0-1 2=2), where parts have no spans
     alignments: list[str] | None = None  # [hypotheses]: words, 0-0 1-2
-    extra: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)  # name → [hypotheses]: outside scores
+    extra: dict[str, F8] = field(default_factory=dict)  # name → [hypotheses]: outside scores
     sparse: frozenset[str] = frozenset()  # names that files leave out where the feature is 0
     tokens: list[str] | None = None  # [hypotheses]: as the engine cuts words, where `texts` are whole words again
     sources: list[str] | None = None  # [sentences]
@@ -149,11 +150,11 @@ class NBest:
         """The number of parts."""
         return len(self.features)
 
-    def sentences(self) -> npt.NDArray[np.int64]:
+    def sentences(self) -> I8:
         """Return the sentence of every hypothesis, int64[hypotheses]."""
         return np.repeat(np.arange(len(self)), np.diff(self.sentence_offsets))
 
-    def hypothesis_features(self) -> npt.NDArray[np.float64]:
+    def hypothesis_features(self) -> F8:
         """Return the sums over parts, float64[hypotheses, features]; a hypothesis without parts has zeros."""
         counts = np.diff(self.part_offsets)
         filled = counts > 0
@@ -162,7 +163,7 @@ class NBest:
             sums[filled] = np.add.reduceat(self.features, self.part_offsets[:-1][filled], axis=0)
         return sums
 
-    def best(self, scores: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+    def best(self, scores: npt.ArrayLike | None = None) -> I8:
         """Return the best hypothesis of every sentence by `scores` (the model's by default), the first among equals.
 
         int64[sentences]; -1 for a sentence without hypotheses. Without any scores it is the first of each.
@@ -180,7 +181,7 @@ class NBest:
         """Return the text of the best hypothesis of every sentence, empty where there is none."""
         return [self.texts[index] if index >= 0 else "" for index in self.best(scores).tolist()]
 
-    def statistics(self, metric: Metric, references: References) -> npt.NDArray[Any]:
+    def statistics(self, metric: Metric, references: References) -> AnyArray:
         """Return a metric's statistics of every hypothesis, [hypotheses, columns]; an outside score's are `extra`."""
         from camber.metrics.outside import Outside
 
@@ -188,7 +189,7 @@ class NBest:
             return metric.rows(self.extra_scores(metric.column))
         return metric.statistics(self.texts, references, self.sentences())
 
-    def extra_scores(self, name: str) -> npt.NDArray[np.float64]:
+    def extra_scores(self, name: str) -> F8:
         """Return the outside scores `name`, float64[hypotheses]; a name that the list lacks is an error."""
         if name not in self.extra:
             known = ", ".join(self.extra) or "none"
@@ -225,11 +226,11 @@ class NBest:
             raise CamberError(f"{column.size:,} outside scores {name} for {self.hypotheses:,} hypotheses")
         return replace(self, extra=self.extra | {name: column})
 
-    def of_sentences(self, chosen: Sequence[int] | npt.NDArray[np.int64]) -> NBest:
+    def of_sentences(self, chosen: Sequence[int] | I8) -> NBest:
         """Return the list of some sentences only, in the given order."""
         return self.of_rows([np.arange(*self.sentence_offsets[s : s + 2]) for s in chosen], list(chosen))
 
-    def of_rows(self, groups: Sequence[npt.NDArray[np.int64]], sentences: Sequence[int] | None = None) -> NBest:
+    def of_rows(self, groups: Sequence[I8], sentences: Sequence[int] | None = None) -> NBest:
         """Return a list with the hypotheses `groups[s]` (row numbers, in order) as those of its sentence `s`.
 
         `sentences` are the sentences they belong to, by default all in order: it takes their sources and targets along.

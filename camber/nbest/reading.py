@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I8
 from camber.errors import InputError
 
 #: Cells of the feature table: 2 GB
@@ -130,7 +130,7 @@ class SentenceBounds:
             self.last = sentence
         self.count += 1
 
-    def finished(self, sentences: int | None) -> npt.NDArray[np.int64]:
+    def finished(self, sentences: int | None) -> I8:
         """Return int64[sentences + 1]; with a number of sentences, check it."""
         total = self.last + 1 if sentences is None else sentences
         if total <= self.last:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8
+
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -60,7 +62,7 @@ class Scale:
     end: float
     logarithmic: bool = False
 
-    def __call__(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def __call__(self, values: npt.ArrayLike) -> F8:
         """Return the places of values; on a logarithmic axis, what is not positive is put at the beginning."""
         x = np.asarray(values, np.float64)
         if self.logarithmic:

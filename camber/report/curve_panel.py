@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.bend.response import Response
 from camber.report.axes import Scale, number, round_values
 from camber.report.drawing import Drawing, Point, Region, Shape, Text
 from camber.report.markup import text_width
-
-Array = npt.NDArray[np.float64]
 
 AXES = ("auto", "linear", "log")
 
@@ -165,7 +163,7 @@ def _vertical(response: Response) -> Scale:
     return Scale(low - margin, high + margin, _BOTTOM, _TOP)
 
 
-def _places(response: Response, across: Scale) -> tuple[Array, Array, Array]:
+def _places(response: Response, across: Scale) -> tuple[F8, F8, F8]:
     """Return where bins begin, end, and have their marker.
 
     On a logarithmic axis, bins without positive values share a strip at its beginning.
@@ -216,7 +214,7 @@ def _value_axis(response: Response, across: Scale) -> list[Shape | Text]:
     return items
 
 
-def _population_bars(response: Response, left: Array, right: Array) -> list[Shape | Text]:
+def _population_bars(response: Response, left: F8, right: F8) -> list[Shape | Text]:
     most = int(response.populations.max())
     ticks = round_values(0.0, float(most), 3) if most else [0.0]
     scale = Scale(0.0, float(max(most, 1)), _FLOOR, _ROOF)
@@ -242,7 +240,7 @@ def _population_bars(response: Response, left: Array, right: Array) -> list[Shap
 # --- the response ----------------------------------------------------------------------------------------------------
 
 
-def _steps(response: Response, left: Array, right: Array, middle: Array, y: Array) -> list[Shape | Text]:
+def _steps(response: Response, left: F8, right: F8, middle: F8, y: F8) -> list[Shape | Text]:
     """Draw a step over every bin's range, thin lines from one to the next, and a marker for every bin."""
     against = response.violations
     n = len(response)
@@ -268,7 +266,7 @@ def _steps(response: Response, left: Array, right: Array, middle: Array, y: Arra
     ]
 
 
-def _bands(response: Response, left: Array, right: Array) -> list[Shape | Text]:
+def _bands(response: Response, left: F8, right: F8) -> list[Shape | Text]:
     """Shade the bins where the response goes back."""
     if len(response) > _TOO_MANY:
         return []
@@ -288,7 +286,7 @@ def _fitted(response: Response, across: Scale, height: Scale) -> list[Shape | Te
     return [Shape("fit", [list(points)])]
 
 
-def _regions(response: Response, left: Array, right: Array) -> list[Region]:
+def _regions(response: Response, left: F8, right: F8) -> list[Region]:
     """Divide the picture among the bins; those too narrow to be pointed at are told together."""
     n = len(response)
     borders = np.concatenate([[_LEFT], (right[:-1] + left[1:]) / 2, [_RIGHT]])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.types import F8
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.hotel import SOURCE_LANG, TARGET_LANG, HotelCorpus, generate
 from camber.engine import LOCAL, Engine
@@ -164,7 +164,7 @@ def _stage_seconds(work: Path, since: float) -> list[tuple[str, float | None]]:
     return [*found, ("assemble the model, check it on dev", max(0.0, time.time() - before))]
 
 
-def _sentence_bleu(outputs: Sequence[str], references: Sequence[str]) -> npt.NDArray[np.float64]:
+def _sentence_bleu(outputs: Sequence[str], references: Sequence[str]) -> F8:
     metric = BLEU(effective_order=True)
     return np.asarray(metric.score(metric.statistics(outputs, [references])), np.float64)
 

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 import camber
+from camber.arrays.types import F8, I8, Bools
 from camber.files import write_lines
 from camber.metrics.compare import Result
 from camber.report.markup import Markup, document, element, escape, join
@@ -77,7 +75,7 @@ class Candidate:
 
     text: str
     score: float
-    features: npt.NDArray[np.float64]
+    features: F8
 
 
 @dataclass(frozen=True)
@@ -92,19 +90,19 @@ class Report:
     stages: Sequence[tuple[str, float | None]]  # seconds; None: kept from an earlier run
     sizes: Sequence[tuple[str, str]]  # what the model is made of
     scores: Sequence[Result]
-    sentence_scores: npt.NDArray[np.float64]  # [test sentences] BLEU
-    lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # tokens of the training sentences
+    sentence_scores: F8  # [test sentences] BLEU
+    lengths: tuple[I8, I8]  # tokens of the training sentences
     aligned: Sequence[Aligned]  # some training pairs
     examples: Sequence[Shown]
     errors: Sequence[Shown]  # the worst ones
     feature_names: Sequence[str]
-    weights: npt.NDArray[np.float64]  # [features]
+    weights: F8  # [features]
     listed: str  # the source sentence of the candidates
     candidates: Sequence[Candidate]  # best first
     footer: str = ""
 
     @property
-    def _right(self) -> npt.NDArray[np.bool_]:
+    def _right(self) -> Bools:
         """Whether a test sentence is translated like its reference, bool[test sentences]."""
         return self.sentence_scores >= RIGHT
 

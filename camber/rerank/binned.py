@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I8
 from camber.bend.bins import Bins
 from camber.bend.discrete import DiscreteBend
 from camber.bend.response import Response
@@ -41,8 +42,6 @@ from camber.tune import TuningData, make_tuner
 from camber.tune.bending import neighbours
 from camber.tune.regularise import Regulariser
 
-Array = npt.NDArray[np.float64]
-
 #: tuners that can fit thousands of weights and tie neighbours
 FITTING = ("pro", "expected-bleu", "likelihood")
 #: curves are taken only if they beat the line on this share of resampled sets of held-out sentences
@@ -54,7 +53,7 @@ class Binned:
     """Weights of features and of their bins."""
 
     bend: DiscreteBend
-    weights: Array  # [bend.names]
+    weights: F8  # [bend.names]
     origin: float = 1.0  # the step of the linear model that it started from
     bent: float = 1.0  # how far from that model (0) to the tuned bins (1)
     sparse: frozenset[str] = frozenset()  # features that are absent where they are 0
@@ -99,13 +98,13 @@ class Binned:
         wide = bent_data(replace(data, statistics=rows), bend, linear.scales, sparse)
         penalty = tied(bend, linear.scales, responses)
 
-        def fitted(part: TuningData) -> tuple[Array, Array]:
+        def fitted(part: TuningData) -> tuple[F8, F8]:
             line = linear.weights if part is wide else straight(part)
             start = np.concatenate([line * linear.scales, np.zeros(bend.width)])
             start /= part.spread(part.scores(start)) or 1.0
             return start, _tuned(part, start, penalty, tuner, settings, seed, engine, part is wide)
 
-        def straight(part: TuningData) -> Array:
+        def straight(part: TuningData) -> F8:
             """Return the weights of a linear model of some sentences, which goes as far as that of all of them."""
             alone = replace(
                 part, names=data.names, features=part.features * linear.scales, counts=None, fixed=data.fixed
@@ -132,7 +131,7 @@ class Binned:
         """What looks the values up."""
         return Weighing(self.bend.inputs, dict(zip(self.bend.names, self.weights.tolist(), strict=True)), self.bend)
 
-    def scores(self, features: Array) -> Array:
+    def scores(self, features: F8) -> F8:
         """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]."""
         given = present(features, self.names, self.sparse)
         return self.weighing.of_rules(given, self.weighing.linear, self.bend.columns)
@@ -160,7 +159,7 @@ def check_tuner(tuner: str) -> None:
         raise SettingsError(f"{tuner} cannot fit the weights of bins; use {', '.join(FITTING)}, or --learner linear")
 
 
-def present(features: Array, names: Sequence[str], sparse: frozenset[str]) -> Array:
+def present(features: F8, names: Sequence[str], sparse: frozenset[str]) -> F8:
     """Return the features with NaN where those that are `sparse` are absent, float64[hypotheses, names].
 
     >>> present(np.array([[0.0, 0.0], [2.0, 1.0]]), ("lm", "rare"), frozenset({"rare"})).tolist()
@@ -181,7 +180,7 @@ def make_bend(data: TuningData, learner: str, bits: int, sparse: frozenset[str] 
     return DiscreteBend(data.names, bins, learner, tuple(bins))
 
 
-def bent_data(data: TuningData, bend: DiscreteBend, scales: Array, sparse: frozenset[str] = frozenset()) -> TuningData:
+def bent_data(data: TuningData, bend: DiscreteBend, scales: F8, sparse: frozenset[str] = frozenset()) -> TuningData:
     """Return the features divided by `scales`, and the bins that every hypothesis hits."""
     rows = data.hypotheses
     given = present(data.features, data.names, sparse)
@@ -195,11 +194,11 @@ class OnResponses:
     """A penalty on what bins and lines give together, at the middle of every bin: ``bin + slope * middle``."""
 
     penalty: Regulariser  # on the bins alone, numbered from 0
-    slopes: npt.NDArray[np.int64]  # [bins]: the linear weight of each bin's feature
-    middles: Array  # [bins], in the units of these weights
+    slopes: I8  # [bins]: the linear weight of each bin's feature
+    middles: F8  # [bins], in the units of these weights
     first: int  # the place of the first bin among the weights
 
-    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         value, down = self.penalty.value_and_gradient(weights[self.first :] + weights[self.slopes] * self.middles)
         return value, np.concatenate([np.bincount(self.slopes, down * self.middles, self.first), down])
 
@@ -208,7 +207,7 @@ class OnResponses:
         return np.asarray(chains, np.int64) + self.first, strength
 
 
-def tied(bend: DiscreteBend, scales: Array, responses: ResponseSettings) -> Regulariser | None:
+def tied(bend: DiscreteBend, scales: F8, responses: ResponseSettings) -> Regulariser | None:
     """Return what ties neighbouring bins.
 
     The monotone kind looks at the whole response, since a line and bins that turn back make a curve that flattens. The
@@ -225,19 +224,19 @@ def tied(bend: DiscreteBend, scales: Array, responses: ResponseSettings) -> Regu
 
 def _tuned(
     part: TuningData,
-    start: Array,
+    start: F8,
     penalty: Regulariser | None,
     tuner: str,
     settings: Mapping[str, Any],
     seed: int,
     engine: Engine,
     whole: bool,
-) -> Array:
+) -> F8:
     """Return tuned weights whose scores vary as much as 1; the start where there is nothing to learn."""
     extra = {} if penalty is None else {"regulariser": penalty}
     try:
         fit: Any = make_tuner(tuner, **settings).fit
-        weights: Array = fit(part, start, seed, engine, **extra).weights
+        weights: F8 = fit(part, start, seed, engine, **extra).weights
     except UnmovedError:
         return start
     except TuneError:

@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.errors import CamberError
 from camber.lm.ngrams import NgramModel
 from camber.lm.trie import SPECIAL
@@ -31,7 +31,7 @@ _ORDER = 4
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
-def own_order(nbest: NBest) -> tuple[str, npt.NDArray[np.float64]]:
+def own_order(nbest: NBest) -> tuple[str, F8]:
     """Return the name and the values, float64[hypotheses], of the feature that ranks a list as it is."""
     if nbest.scores is not None:
         return OWN_SCORE, nbest.scores
@@ -44,7 +44,7 @@ def text_features(
     settings: FeatureSettings,
     lm: NgramModel | None = None,
     sources: Sequence[str] | None = None,
-) -> dict[str, npt.NDArray[np.float64]]:
+) -> dict[str, F8]:
     """Return the features that settings ask for, name → float64[hypotheses]; the list's own order comes first."""
     name, values = own_order(nbest)
     found = {name: values}
@@ -57,7 +57,7 @@ def text_features(
     return found
 
 
-def _lm_features(texts: Sequence[str], lm: NgramModel, settings: FeatureSettings) -> dict[str, npt.NDArray[np.float64]]:
+def _lm_features(texts: Sequence[str], lm: NgramModel, settings: FeatureSettings) -> dict[str, F8]:
     tokenise: Callable[[str], list[str]] = Tokenizer(
         "moses" if settings.lm_language else "none", settings.lm_language
     ).tokenise
@@ -66,7 +66,7 @@ def _lm_features(texts: Sequence[str], lm: NgramModel, settings: FeatureSettings
     return {"lm": lm.score(lines), "lm.unknown": np.array(unknown, np.float64)}
 
 
-def _lengths(nbest: NBest, sources: Sequence[str] | None) -> dict[str, npt.NDArray[np.float64]]:
+def _lengths(nbest: NBest, sources: Sequence[str] | None) -> dict[str, F8]:
     words = np.array([len(text.split()) for text in nbest.texts], np.float64)
     characters = np.array([len(text) for text in nbest.texts], np.float64)
     found = {"length.words": words, "length.characters": characters}
@@ -78,7 +78,7 @@ def _lengths(nbest: NBest, sources: Sequence[str] | None) -> dict[str, npt.NDArr
     return found
 
 
-def consensus(nbest: NBest) -> npt.NDArray[np.float64]:
+def consensus(nbest: NBest) -> F8:
     """Return how much every hypothesis agrees with the mean n-gram counts of its list, float64[hypotheses], 0 to 1.
 
     >>> nbest = NBest.of_hypotheses((), [0, 3], ["a b", "a b", "c"], np.empty((3, 0)))

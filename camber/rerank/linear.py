@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, I8
 from camber.engine import Engine
 from camber.errors import TuneError, UnmovedError
 from camber.features.weights import Weights
@@ -26,9 +26,6 @@ from camber.metrics.outside import Outside
 from camber.metrics.significance import paired_bootstrap
 from camber.model.directory import Draft, ModelDirectory
 from camber.tune import TuningData, make_tuner
-
-Array = npt.NDArray[np.float64]
-
 
 #: Points between the own order (0) and the tuned weights (1) that a cautious fit tries
 STEPS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
@@ -41,8 +38,8 @@ class Linear:
     """Weights of features, and how much each feature varies."""
 
     names: tuple[str, ...]
-    weights: Array  # [features]
-    scales: Array  # [features]: standard deviation inside a sentence; 1 where a feature does not vary
+    weights: F8  # [features]
+    scales: F8  # [features]: standard deviation inside a sentence; 1 where a feature does not vary
     step: float = 1.0  # how far from the list's own order (0) to the tuned weights (1)
 
     @classmethod
@@ -68,7 +65,7 @@ class Linear:
         start = np.zeros(len(data.names))
         start[own] = 1.0
 
-        def tuned(part: TuningData) -> Array:
+        def tuned(part: TuningData) -> F8:
             try:
                 return _unit(make_tuner(tuner, **settings).fit(part, start, seed, engine).weights)
             except UnmovedError:
@@ -86,7 +83,7 @@ class Linear:
             step = careful_step(alike, lambda part: (start, tuned(part))) if careful else 1.0
         return cls(data.names, ((1.0 - step) * start + step * weights) / scales, scales, step)
 
-    def scores(self, features: Array) -> Array:
+    def scores(self, features: F8) -> F8:
         """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]."""
         found = np.zeros(len(features))
         for column in np.flatnonzero(self.weights).tolist():  # in the order of features: the same bytes everywhere
@@ -113,12 +110,12 @@ class Linear:
         return cls(weights.names, weights.vector(weights.names), scales, step)
 
 
-def _unit(weights: Array) -> Array:
+def _unit(weights: F8) -> F8:
     return weights / np.sqrt((weights**2).sum())
 
 
 def careful_step(
-    data: TuningData, fitted: Callable[[TuningData], tuple[Array, Array]], sure: float = 0.0, seed: int = 1
+    data: TuningData, fitted: Callable[[TuningData], tuple[F8, F8]], sure: float = 0.0, seed: int = 1
 ) -> float:
     """Return the step whose weights score best on sentences that were held out; of equals the shortest.
 
@@ -140,7 +137,7 @@ def careful_step(
     return STEPS[found]
 
 
-def of_sentences(data: TuningData, chosen: npt.NDArray[np.int64]) -> TuningData:
+def of_sentences(data: TuningData, chosen: I8) -> TuningData:
     """Return the columns of some sentences."""
     starts, counts = data.sentence_offsets[:-1][chosen], np.diff(data.sentence_offsets)[chosen]
     offsets = np.concatenate([[0], np.cumsum(counts)])

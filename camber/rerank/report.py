@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, I8
 from camber.errors import SettingsError
 from camber.metrics.metric import Metric, References
 from camber.metrics.oracle import corpus_oracle, oracle_scores
@@ -168,8 +168,8 @@ def _held_out(
     reranker: Reranker,
     data: TuningData,
     sparse: frozenset[str],
-    one_best: npt.NDArray[np.float64],
-    missing: dict[int, npt.NDArray[np.float64]],
+    one_best: F8,
+    missing: dict[int, F8],
     folds: int,
     trials: int,
 ) -> HeldOut:
@@ -195,9 +195,7 @@ def _held_out(
     )
 
 
-def missing_rows(
-    metric: Metric, nbest: NBest, refs: References | Sequence[str] | None
-) -> dict[int, npt.NDArray[np.float64]]:
+def missing_rows(metric: Metric, nbest: NBest, refs: References | Sequence[str] | None) -> dict[int, F8]:
     """Return the statistics of an empty translation for every sentence without hypotheses."""
     empty = np.flatnonzero(np.diff(nbest.sentence_offsets) == 0)
     if not len(empty):
@@ -206,9 +204,7 @@ def missing_rows(
     return dict(zip(empty.tolist(), rows.astype(np.float64), strict=True))
 
 
-def _table(
-    data: TuningData, chosen: npt.NDArray[np.int64], missing: dict[int, npt.NDArray[np.float64]]
-) -> npt.NDArray[np.float64]:
+def _table(data: TuningData, chosen: I8, missing: dict[int, F8]) -> F8:
     """Return the statistics of one hypothesis per sentence, float64[sentences, columns]."""
     found = data.statistics[np.maximum(chosen, 0)] if data.hypotheses else np.zeros((len(data), len(data.missing)))
     for sentence in np.flatnonzero(chosen < 0).tolist():
@@ -216,5 +212,5 @@ def _table(
     return found
 
 
-def _score(metric: Metric, table: npt.NDArray[np.float64]) -> float:
+def _score(metric: Metric, table: F8) -> float:
     return float(metric.score(table.sum(0)))

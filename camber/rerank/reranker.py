@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.bend.discrete import DiscreteBend
 from camber.bend.response import Response
 from camber.engine import LOCAL, Engine
@@ -189,7 +189,7 @@ class Reranker:
         )
 
     # -- applying ------------------------------------------------------------------------------------------------------
-    def scores(self, nbest: NBest, sources: Sequence[str] | None = None) -> npt.NDArray[np.float64]:
+    def scores(self, nbest: NBest, sources: Sequence[str] | None = None) -> F8:
         """Return the score of every hypothesis, float64[hypotheses]; the features must be those of the fitting."""
         fitted = self.fitted
         wide = self.with_features(nbest, sources)

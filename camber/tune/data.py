@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
+from camber.arrays.types import F8, I8, AnyArray, Bools
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, TuneError
 from camber.kernel import kernel
@@ -28,14 +29,12 @@ from camber.metrics.metric import Metric, References
 from camber.metrics.sentence import corpus_scores, sentence_scores
 from camber.nbest import NBest
 
-Array = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Tuned:
     """What a tuner found."""
 
-    weights: Array  # [features]
+    weights: F8  # [features]
     objective: float  # in the tuner's own terms; which way is better, too
     metric: float  # the corpus score of the best hypotheses by these weights
     info: dict[str, Any] = field(default_factory=dict)
@@ -64,12 +63,12 @@ class TuningData:
     """
 
     names: tuple[str, ...]  # of the features, then of the bins
-    features: Array  # [hypotheses, features]: sums over the parts
-    sentence_offsets: npt.NDArray[np.int64]  # [sentences + 1]
-    statistics: npt.NDArray[Any]  # float64[hypotheses, columns] of the metric
+    features: F8  # [hypotheses, features]: sums over the parts
+    sentence_offsets: I8  # [sentences + 1]
+    statistics: AnyArray  # float64[hypotheses, columns] of the metric
     metric: Metric
-    fixed: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))  # [features]; none by default
-    missing: Array = field(default_factory=lambda: np.zeros(0))  # [columns]: of sentences without any hypothesis
+    fixed: Bools = field(default_factory=lambda: np.zeros(0, bool))  # [features]; none by default
+    missing: F8 = field(default_factory=lambda: np.zeros(0))  # [columns]: of sentences without any hypothesis
     counts: Counts | None = None  # [hypotheses, bins]
 
     def __post_init__(self) -> None:
@@ -149,21 +148,21 @@ class TuningData:
         return 0 if self.counts is None else self.counts.width
 
     @cached_property
-    def free(self) -> npt.NDArray[np.int64]:
+    def free(self) -> I8:
         """The features whose weights are tuned, int64[free]."""
         return np.flatnonzero(~self.fixed)
 
     @cached_property
-    def columns(self) -> Array:
+    def columns(self) -> F8:
         """The tuned features column by column, float64[free - bins, hypotheses]: what kernels stream through."""
         return np.ascontiguousarray(self.features[:, self.free[: len(self.free) - self.bins]].T)
 
     @cached_property
-    def owners(self) -> npt.NDArray[np.int64]:
+    def owners(self) -> I8:
         """The sentence of every hypothesis, int64[hypotheses]."""
         return np.repeat(np.arange(len(self)), np.diff(self.sentence_offsets))
 
-    def start(self, weights: npt.ArrayLike) -> Array:
+    def start(self, weights: npt.ArrayLike) -> F8:
         """Check weights to start from, [features], and copy them."""
         found = np.array(weights, np.float64)
         if found.shape != (len(self.names),):
@@ -173,33 +172,33 @@ class TuningData:
             raise TuneError(f"the weight of {bad} to start from is not a finite number")
         return found
 
-    def base(self, weights: Array) -> Array:
+    def base(self, weights: F8) -> F8:
         """Return what the fixed features add to every score, float64[hypotheses]."""
         found = np.zeros(self.hypotheses)
         for column in np.flatnonzero(self.fixed & (weights != 0.0)).tolist():
             found += weights[column] * self.features[:, column]
         return found
 
-    def scores(self, weights: npt.ArrayLike) -> Array:
+    def scores(self, weights: npt.ArrayLike) -> F8:
         """Return the model's score of every hypothesis, float64[hypotheses]."""
         vector = self.start(weights)
         found = self.base(vector)
         self.add_scores(vector[self.free], found)
         return found
 
-    def add_scores(self, weights: Array, scores: Array) -> None:
+    def add_scores(self, weights: F8, scores: F8) -> None:
         """Add what the tuned features give to `scores` in place: float64[free], [hypotheses]."""
         add_products(self.columns, weights[: len(self.columns)], scores)
         if self.counts is not None:
             self.counts.add_products(weights[len(self.columns) :], scores)
 
-    def project(self, slopes: Array) -> Array:
+    def project(self, slopes: F8) -> F8:
         """Return the gradient in the tuned weights, given derivatives in the scores: float64[hypotheses] → [free]."""
         gradient = np.empty(len(self.columns))
         _project(self.columns, np.ascontiguousarray(slopes), gradient)
         return gradient if self.counts is None else np.concatenate([gradient, self.counts.project(slopes)])
 
-    def take(self, rows: npt.NDArray[np.int64], sentence_offsets: npt.NDArray[np.int64]) -> TuningData:
+    def take(self, rows: I8, sentence_offsets: I8) -> TuningData:
         """Return some of the hypotheses, those of sentence `s` from ``sentence_offsets[s]`` on."""
         counts = None if self.counts is None else self.counts.take(rows)
         return TuningData(
@@ -214,17 +213,17 @@ class TuningData:
                 f"{tuner} cannot tune the {self.bins:,} weights of a bent model; use pro, expected-bleu or likelihood"
             )
 
-    def one_best(self, weights: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def one_best(self, weights: npt.ArrayLike) -> I8:
         """Return the best hypothesis of every sentence, the first among equals; -1 where there is none."""
         return self.best_by(self.scores(weights))
 
-    def best_by(self, scores: Array) -> npt.NDArray[np.int64]:
+    def best_by(self, scores: F8) -> I8:
         """Return the hypothesis with the highest score of every sentence, the first among equals; -1: none."""
         found = np.empty(len(self), np.int64)
         _first_highest(self.sentence_offsets, np.ascontiguousarray(scores, np.float64), found)
         return found
 
-    def one_best_of_many(self, points: Array, base: Array) -> npt.NDArray[np.int64]:
+    def one_best_of_many(self, points: F8, base: F8) -> I8:
         """Return the best hypotheses by many tuned weights at once: float64[n, free] → int64[n, sentences].
 
         The list goes by once, not once for each of them. `base` is what the fixed features add.
@@ -234,11 +233,11 @@ class TuningData:
         _first_highest_of_many(self.sentence_offsets, self.columns, base, np.ascontiguousarray(points), room, found)
         return found
 
-    def score_of(self, chosen: npt.NDArray[np.int64]) -> float:
+    def score_of(self, chosen: I8) -> float:
         """Return the corpus score, as the metric has it, of one hypothesis per sentence (-1: none)."""
         return float(self.metric.score(self.sums_of(chosen)))
 
-    def sums_of(self, chosen: npt.NDArray[np.int64]) -> Array:
+    def sums_of(self, chosen: I8) -> F8:
         """Return the metric's sums over one hypothesis per sentence (-1: none), float64[columns]."""
         return self.statistics[chosen[chosen >= 0]].sum(0) + self.missing
 
@@ -246,25 +245,25 @@ class TuningData:
         """Return the metric of the best hypotheses by these weights."""
         return self.score_of(self.one_best(weights))
 
-    def quality(self, sums: Array) -> Array:
+    def quality(self, sums: F8) -> F8:
         """Return the metric of many sums, higher is better: [n, columns] → float64[n]."""
         return corpus_scores(self.metric, sums)
 
-    def sentence_scores(self, brevity: str = "plain") -> Array:
+    def sentence_scores(self, brevity: str = "plain") -> F8:
         """Return the score of every hypothesis on its own, higher is better, float64[hypotheses]."""
         return sentence_scores(self.metric, self.statistics, brevity)
 
-    def oracle(self) -> npt.NDArray[np.int64]:
+    def oracle(self) -> I8:
         """Return the best hypothesis of every sentence by its own sentence score, the first among equals; -1: none."""
         return self.best_by(self.sentence_scores())
 
-    def spread(self, values: Array) -> float:
+    def spread(self, values: F8) -> float:
         """Return the standard deviation of values float64[hypotheses] around the mean of their sentence."""
         sizes = np.maximum(np.diff(self.sentence_offsets), 1)
         means = np.bincount(self.owners, values, len(self)) / sizes
         return float(np.sqrt(((values - means[self.owners]) ** 2).mean())) if len(values) else 0.0
 
-    def scales(self) -> Array:
+    def scales(self) -> F8:
         """Return how much every tuned feature varies inside a sentence, float64[free]; 1 for one that never does.
 
         Bins share one number: neighbours are tied together, so steps of one size suit them.
@@ -286,7 +285,7 @@ class TuningData:
         return self.counts is not None and bool((self.counts.spreads(self.sentence_offsets) > 0).any())
 
 
-def add_products(columns: Array, weights: Array, scores: Array) -> None:
+def add_products(columns: F8, weights: F8, scores: F8) -> None:
     """Add ``weights · columns`` to `scores` in place: float64[features, n], [features], [n].
 
     The sums are formed in the order of the features, whatever the number of threads, unlike a BLAS product.

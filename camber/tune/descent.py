@@ -10,18 +10,19 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.optimize
 
+from camber.arrays.types import F8
 from camber.progress import log
-from camber.tune.data import Array, TuningData
+from camber.tune.data import TuningData
 from camber.tune.regularise import Regulariser
 
-Objective = Callable[[Array], tuple[float, Array]]
+Objective = Callable[[F8], tuple[float, F8]]
 
 
 @dataclass(frozen=True)
 class Minimum:
     """Where a descent ended."""
 
-    point: Array
+    point: F8
     value: float
     steps: int
     moved: bool  # whether the function changed: away from the start, or between the start and the origin
@@ -45,9 +46,9 @@ class Coordinates:
     which is about the curvature of the whole objective.
     """
 
-    def __init__(self, scales: Array, chains: npt.ArrayLike = (), tie: float = 0.0) -> None:
+    def __init__(self, scales: F8, chains: npt.ArrayLike = (), tie: float = 0.0) -> None:
         self._scales = scales
-        self._bands: list[tuple[slice, Array]] = []
+        self._bands: list[tuple[slice, F8]] = []
         for first, last in np.asarray(chains, np.int64).reshape(-1, 2).tolist():
             if last - first > 2 and tie > 0.0:
                 size = last - first
@@ -61,7 +62,7 @@ class Coordinates:
                 bands[0, 2:] += 0.5 * tie
                 self._bands.append((slice(first, last), scipy.linalg.cholesky_banded(bands)))
 
-    def inside(self, point: Array) -> Array:
+    def inside(self, point: F8) -> F8:
         """Return the coordinates of weights."""
         found = point / self._scales
         for chain, factor in self._bands:
@@ -71,14 +72,14 @@ class Coordinates:
             found[chain][:-2] += factor[0, 2:] * own[2:]
         return found
 
-    def outside(self, inside: Array) -> Array:
+    def outside(self, inside: F8) -> F8:
         """Return the weights of coordinates."""
         found = inside * self._scales
         for chain, factor in self._bands:
             found[chain] = scipy.linalg.solve_banded((0, 2), factor, inside[chain])
         return found
 
-    def gradient(self, gradient: Array) -> Array:
+    def gradient(self, gradient: F8) -> F8:
         """Turn a gradient in the weights into one in the coordinates."""
         found = gradient * self._scales
         for chain, factor in self._bands:
@@ -100,8 +101,8 @@ def tied_coordinates(data: TuningData, regulariser: Regulariser | None, share: f
 
 def lbfgs(
     objective: Objective,
-    start: Array,
-    scales: Array | Coordinates | None = None,
+    start: F8,
+    scales: F8 | Coordinates | None = None,
     steps: int = 100,
     tolerance: float = 1e-9,
 ) -> Minimum:
@@ -113,7 +114,7 @@ def lbfgs(
         scales = Coordinates(np.ones(len(start)) if scales is None else scales)
     seen = scales
 
-    def scaled(point: Array) -> tuple[float, Array]:
+    def scaled(point: F8) -> tuple[float, F8]:
         value, gradient = objective(seen.outside(point))
         return value, seen.gradient(gradient)
 
@@ -132,8 +133,8 @@ def lbfgs(
 
 def rprop(
     objective: Objective,
-    start: Array,
-    scales: Array,
+    start: F8,
+    scales: F8,
     steps: int = 100,
     first_step: float = 0.1,
     patience: int = 5,
@@ -163,7 +164,7 @@ def rprop(
     return _minimum(objective, start, best, best_value, taken)
 
 
-def _minimum(objective: Objective, start: Array, point: Array, value: float, steps: int) -> Minimum:
+def _minimum(objective: Objective, start: F8, point: F8, value: float, steps: int) -> Minimum:
     """Compare with the start and the origin, so that "it never moved" can be told from "it was there already"."""
     elsewhere = (objective(start)[0], objective(np.zeros(len(start)))[0])
     return Minimum(point, value, steps, any(abs(other - value) > 1e-12 * (1.0 + abs(value)) for other in elsewhere))

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.engine import LOCAL, Engine
 from camber.errors import TuneError
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
-from camber.tune.data import Array, Tuned, TuningData
+from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, Objective, lbfgs, rprop, tied_coordinates
 from camber.tune.guards import check_list, finished
 from camber.tune.posterior import Posterior
@@ -29,7 +30,7 @@ METHODS = ("rprop", "lbfgs")
 _LEAST = 1e-12  # expected matches below this count as this: the logarithm stays finite
 
 
-def log_bleu(sums: Array, order: int, steepness: float) -> tuple[float, Array]:
+def log_bleu(sums: F8, order: int, steepness: float) -> tuple[float, F8]:
     """Return log BLEU (0 or less) of expected statistics and its derivative in them, float64[2 + 2 * order].
 
     nguyen2007, 2.3.1: log B̃P = u(r - a) (1 - r / a) with the sigmoid u. The lengths are measured relative to the
@@ -53,7 +54,7 @@ def log_bleu(sums: Array, order: int, steepness: float) -> tuple[float, Array]:
     return value + gate * short, derivative
 
 
-def entropy(posterior: Posterior) -> tuple[float, Array]:
+def entropy(posterior: Posterior) -> tuple[float, F8]:
     """Return H = -(1/T) Σ p log p over T sentences and its derivative in the probabilities, float64[hypotheses].
 
     ∇H = -(1/T) Σ (1 + log p) ∇p; the 1 falls out, because the probabilities of a sentence sum to 1.
@@ -102,7 +103,7 @@ class ExpectedBleu(Settings):
         weights[data.free] = found.point
         return finished(data, weights, -found.value, found.moved, {"steps": found.steps})
 
-    def objective(self, data: TuningData, start: Array, regulariser: Regulariser | None = None) -> Objective:
+    def objective(self, data: TuningData, start: F8, regulariser: Regulariser | None = None) -> Objective:
         """Return the function that is minimised: tuned weights float64[free] → (-J, its gradient)."""
         if not isinstance(data.metric, BLEU):
             raise TuneError(f"expected BLEU needs the statistics of BLEU, not of {data.metric.name}; use another tuner")
@@ -111,7 +112,7 @@ class ExpectedBleu(Settings):
         prior = L2(1.0 / self.variance if self.variance > 0.0 else 0.0)
         shared = None if regulariser is None else Scaled(regulariser, 1.0 / (PAIRS * max(1, len(data))))
 
-        def value_and_gradient(weights: Array) -> tuple[float, Array]:
+        def value_and_gradient(weights: F8) -> tuple[float, F8]:
             posterior.update(self.scale, weights)
             sums = posterior.expected(data.statistics) + data.missing
             value, derivative = log_bleu(sums, order, self.steepness)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from camber.arrays.types import F8
 from camber.errors import TuneError, UnmovedError
-from camber.tune.data import Array, Tuned, TuningData
+from camber.tune.data import Tuned, TuningData
 
 
 def check_list(data: TuningData) -> None:
@@ -36,7 +37,7 @@ def _statistics_vary(data: TuningData) -> bool:
     return bool((data.statistics != data.statistics[first]).any())
 
 
-def finished(data: TuningData, weights: Array, objective: float, moved: bool, info: dict[str, Any]) -> Tuned:
+def finished(data: TuningData, weights: F8, objective: float, moved: bool, info: dict[str, Any]) -> Tuned:
     """Check an outcome and wrap it up; `moved` says whether the objective changed from its start."""
     if not np.isfinite(weights).all() or not np.isfinite(objective):
         raise TuneError("tuning ended with numbers that are not finite; are some features very large? scale them")

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I8
 from camber.engine import LOCAL, Engine
 from camber.settings import Settings, setting
-from camber.tune.data import Array, Tuned, TuningData
+from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_list, finished
 from camber.tune.posterior import Posterior
 from camber.tune.regularise import L2, PAIRS, Penalty, Regulariser, Scaled, Sum
 
 
-def oracle_loss(
-    posterior: Posterior, oracle: npt.NDArray[np.int64], weights: Array, scale: float = 1.0
-) -> tuple[float, Array]:
+def oracle_loss(posterior: Posterior, oracle: I8, weights: F8, scale: float = 1.0) -> tuple[float, F8]:
     """Return -Σ log p(oracle) over the sentences and its gradient, float64[free]."""
     posterior.update(scale, weights)
     chosen = oracle[oracle >= 0]
@@ -57,7 +55,7 @@ class Likelihood(Settings):
         oracle = data.oracle()
         penalty: Penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), Scaled(regulariser, 1.0 / PAIRS)))
 
-        def objective(weights: Array) -> tuple[float, Array]:
+        def objective(weights: F8) -> tuple[float, F8]:
             loss, gradient = oracle_loss(posterior, oracle, weights)
             more, slope = penalty.value_and_gradient(weights)
             return (loss + more) / len(data), (gradient + slope) / len(data)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
+from camber.arrays.types import F8, I8, Bools
 from camber.bend.discrete import APPLIES, DiscreteBend
 from camber.corpus import Sentences
 from camber.decode.derivation import Decoder, HypothesisColumns
@@ -29,8 +29,6 @@ from camber.settings import Settings, setting
 from camber.tune.bending import BENDS, bent_decoder, neighbours
 from camber.tune.data import Tuner, TuningData
 from camber.tune.tuners import TUNERS, make_tuner
-
-Array = npt.NDArray[np.float64]
 
 #: features that the loop leaves alone: an unknown word is passed through whatever its weight is
 FIXED = ("unknown",)
@@ -84,7 +82,7 @@ class Round:
     ratio: float  # their length / the references'
     hypotheses: int  # in the merged list
     new: int  # of them new
-    weights: Array
+    weights: F8
     spread: float  # of the scores of a sentence's hypotheses, by these weights
 
 
@@ -109,7 +107,7 @@ class Outcome:
     translator: Translator  # with these weights, and the bend that they belong to
 
     @property
-    def scores(self) -> Array:
+    def scores(self) -> F8:
         """The dev score of every replica, float64[replicas]."""
         return np.array([replica.best.score for replica in self.replicas])
 
@@ -149,7 +147,7 @@ class DevSet:
         self.reference_offsets = np.arange(len(source) + 1) * len(references)
         self.metric = BLEU(tokenize="none", strict=metric == "sbp")
 
-    def statistics(self, found: HypothesisColumns) -> npt.NDArray[np.int64]:
+    def statistics(self, found: HypothesisColumns) -> I8:
         """Return the metric's statistics of every hypothesis."""
         owners = np.repeat(np.arange(len(self.source)), found.counts)
         return self.metric.statistics_of_ids(found.words, self.references, self.reference_offsets, owners)
@@ -220,7 +218,7 @@ def _signature(dev: DevSet, settings: TuneSettings, bend: DiscreteBend | None, r
     )
 
 
-def _alike(weights: Array, free: npt.NDArray[np.bool_], spread: float, like: Round) -> Array:
+def _alike(weights: F8, free: Bools, spread: float, like: Round) -> F8:
     """Scale the tuned weights so that scores, which vary by `spread`, vary as in the round `like`: rankings stay."""
     return np.where(free, weights * (like.spread / spread), like.weights) if min(spread, like.spread) > 0 else weights
 
@@ -230,7 +228,7 @@ def _replica(
     dev: DevSet,
     settings: TuneSettings,
     tuner: Tuner | None,
-    start: Array,
+    start: F8,
     seed: int,
     engine: Engine,
 ) -> Replica:
@@ -284,7 +282,7 @@ def _replica(
 def merged(
     data: TuningData | None,
     found: HypothesisColumns,
-    statistics: npt.NDArray[np.int64],
+    statistics: I8,
     names: Sequence[str],
     metric: BLEU,
 ) -> tuple[TuningData, int]:

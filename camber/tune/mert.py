@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.engine import LOCAL, Engine
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
 from camber.metrics.sentence import bleu_of_row, bleu_parameters
 from camber.settings import Settings, setting
-from camber.tune.data import Array, Tuned, TuningData, add_products
+from camber.tune.data import Tuned, TuningData, add_products
 from camber.tune.descent import rprop
 from camber.tune.expected import ExpectedBleu
 from camber.tune.guards import check_list, finished
@@ -55,7 +56,7 @@ class LineSearch:
         self._first = np.empty(len(data), np.int64)
         self._sums = np.empty((1, data.statistics.shape[1]))
 
-    def along(self, scores: Array, slopes: Array) -> Line:
+    def along(self, scores: F8, slopes: F8) -> Line:
         """Return the best point of the line: scores now and their change per unit of x, both float64[hypotheses]."""
         data = self.data
         count = _envelopes(
@@ -204,7 +205,7 @@ def _all_sums(sweep, pairs, statistics, sums, rows):
             rows[i + 1, c] = rows[i, c] + statistics[new, c] - statistics[old, c]
 
 
-def _highest_interval(ends: Array, quality: Array) -> tuple[int, float]:
+def _highest_interval(ends: F8, quality: F8) -> tuple[int, float]:
     """Return the interval with the highest metric, the first among equals, that is wide enough to be real."""
     wide = np.ones(len(quality), bool)
     if len(ends) > 1:
@@ -218,10 +219,10 @@ class _Ground(NamedTuple):
 
     mert: Mert
     data: TuningData
-    first: Array  # the weights that were given
-    base: Array  # what fixed features add to every score
-    scales: Array
-    known: list[Array]  # directions of earlier summits
+    first: F8  # the weights that were given
+    base: F8  # what fixed features add to every score
+    scales: F8
+    known: list[F8]  # directions of earlier summits
     highest: _Summit | None  # of the earlier generations
 
 
@@ -282,22 +283,22 @@ class Mert(Settings):
     def climb(
         self,
         data: TuningData,
-        base: Array,
-        scales: Array,
-        start: Array,
+        base: F8,
+        scales: F8,
+        start: F8,
         rng: np.random.Generator,
-        known: list[Array],
+        known: list[F8],
     ) -> _Summit:
         """Follow line searches upwards from one start until neither a weight nor a random direction helps."""
         search = LineSearch(data)
         weights = start.copy()
 
-        def scores_of(point: Array) -> Array:
+        def scores_of(point: F8) -> F8:
             scores = base.copy()
             add_products(data.columns, point, scores)
             return scores
 
-        def quality_of(found: Array) -> float:
+        def quality_of(found: F8) -> float:
             return float(data.quality(data.sums_of(data.best_by(found))[None])[0])
 
         scores = scores_of(weights)
@@ -326,14 +327,14 @@ class _Summit:
     """Where a climb ended."""
 
     quality: float
-    weights: Array  # [free]
+    weights: F8  # [free]
     searches: int
     moves: int
 
 
 def _directions(
-    data: TuningData, scales: Array, more: int, rng: np.random.Generator, known: list[Array]
-) -> Iterator[tuple[Array, Array]]:
+    data: TuningData, scales: F8, more: int, rng: np.random.Generator, known: list[F8]
+) -> Iterator[tuple[F8, F8]]:
     """Yield directions and slopes for ever: every weight in random order, then `more` others, and so on.
 
     The others are differences of two summits known from earlier generations, which lie along the ridges of the
@@ -354,12 +355,12 @@ def _directions(
             yield direction, slopes
 
 
-def _unit(weights: Array, scales: Array) -> Array:
+def _unit(weights: F8, scales: F8) -> F8:
     """Scale weights to one size, because only their direction matters to a ranking."""
     return weights / (np.sqrt(((weights * scales) ** 2).sum()) or 1.0)
 
 
-def smooth_start(data: TuningData, start: Array) -> Array:
+def smooth_start(data: TuningData, start: F8) -> F8:
     """Return tuned weights, float64[free], some steps up the expected BLEU from `start`, which they equal in size."""
     free = start[data.free]
     size = np.abs(free).sum() or 1.0
@@ -370,19 +371,19 @@ def smooth_start(data: TuningData, start: Array) -> Array:
     return point * (size / np.abs(point).sum()) if point.any() else free
 
 
-def _nearby(rng: np.random.Generator, weights: Array, scales: Array, noise: float) -> Array:
+def _nearby(rng: np.random.Generator, weights: F8, scales: F8, noise: float) -> F8:
     """Draw a start near `weights`, in units of the features' spread."""
     size = np.sqrt(((weights * scales) ** 2).mean())
     return weights + noise * size * rng.standard_normal(len(weights)) / scales
 
 
-def _anywhere(rng: np.random.Generator, weights: Array, scales: Array) -> Array:
+def _anywhere(rng: np.random.Generator, weights: F8, scales: F8) -> F8:
     """Draw a start anywhere: about as large as `weights`, in units of the features' spread."""
     size = np.abs(weights * scales).mean() or 1.0
     return rng.uniform(-1.0, 1.0, len(weights)) * 2.0 * size / scales
 
 
-def _rescaled(data: TuningData, weights: Array, start: Array) -> Array:
+def _rescaled(data: TuningData, weights: F8, start: F8) -> F8:
     """Give the tuned weights the start's sum of sizes, which changes no ranking unless fixed features do count."""
     held = np.flatnonzero(data.fixed & (start != 0.0))
     first = np.repeat(data.sentence_offsets[:-1], np.diff(data.sentence_offsets))

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.engine import LOCAL, Engine
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
-from camber.tune.data import Array, Tuned, TuningData
+from camber.tune.data import Tuned, TuningData
 from camber.tune.guards import check_list, finished
 
 BACKGROUNDS = ("hope", "model")
@@ -88,7 +89,7 @@ class Mira(Settings):
         return finished(data, found, losses[best], updates > 0, info)
 
 
-def _shrinking(data: TuningData, start: Array, gains: Array) -> float:
+def _shrinking(data: TuningData, start: F8, gains: F8) -> float:
     """Return a factor of at most 1 for the start, so that scores do not differ more than the metric's gains do.
 
     Hope and fear balance the two. With scores on a much larger scale both would be the model's best, and no update

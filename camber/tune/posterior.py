@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from camber.arrays.types import F8
 from camber.kernel import kernel
-from camber.tune.data import Array, TuningData
+from camber.tune.data import TuningData
 
 
 class Posterior:
     """Probabilities ``p_k ∝ exp(scale (λ · h_k + fixed))`` inside every sentence; it owns its working space."""
 
-    def __init__(self, data: TuningData, start: Array) -> None:
+    def __init__(self, data: TuningData, start: F8) -> None:
         self.data = data
         self.scale = 1.0
         self._base = data.base(start)
@@ -19,30 +20,30 @@ class Posterior:
         self.probabilities = np.empty(data.hypotheses)
         self.logs = np.empty(data.hypotheses)  # log p, finite even where p is 0
 
-    def update(self, scale: float, weights: Array) -> None:
+    def update(self, scale: float, weights: F8) -> None:
         """Fill `probabilities` and `logs` for tuned weights float64[free]."""
         self.scale = scale
         self._scores[:] = self._base
         self.data.add_scores(weights, self._scores)
         _normalise(self.data.sentence_offsets, self._scores, scale, self.probabilities, self.logs)
 
-    def expected(self, table: Array) -> Array:
+    def expected(self, table: F8) -> F8:
         """Return Σ p_k row_k over all hypotheses: [hypotheses, columns] → float64[columns]."""
         found = np.zeros(table.shape[1])
         _expect(self.probabilities, table, found)
         return found
 
-    def weighted(self, table: Array, factors: Array) -> Array:
+    def weighted(self, table: F8, factors: F8) -> F8:
         """Return the sum of every row's cells times `factors`: [hypotheses, columns], [columns] → [hypotheses]."""
         found = np.empty(len(table))
         _weigh(table, np.ascontiguousarray(factors), found)
         return found
 
-    def through_scores(self, slopes: Array) -> Array:
+    def through_scores(self, slopes: F8) -> F8:
         """Return the gradient in the weights, given derivatives in the scaled scores: float64[hypotheses] → [free]."""
         return self.scale * self.data.project(slopes)
 
-    def through_probabilities(self, slopes: Array) -> Array:
+    def through_probabilities(self, slopes: F8) -> F8:
         """Return the gradient in the weights, given derivatives in the probabilities: float64[hypotheses] → [free].
 
         ∇p_k = scale p_k (h_k - Σ p_j h_j), so the derivative in the scaled score k is p_k (slope_k - Σ p_j slope_j).

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
+from camber.arrays.types import F8, I8
 from camber.engine import LOCAL, Engine
 from camber.errors import TuneError
 from camber.kernel import kernel
@@ -23,7 +24,7 @@ from camber.kernel.sort import insert_falling
 from camber.kernel.table import mix
 from camber.metrics.sentence import BREVITY, lengths_in_words
 from camber.settings import Settings, setting
-from camber.tune.data import Array, Tuned, TuningData
+from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_list, finished
 from camber.tune.regularise import L2, Penalty, Regulariser, Sum
@@ -68,7 +69,7 @@ class Pro(Settings):
         offsets = base[better] - base[worse]
         penalty: Penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), regulariser))
 
-        def objective(weights: Array) -> tuple[float, Array]:
+        def objective(weights: F8) -> tuple[float, F8]:
             loss, gradient = logistic_loss(differences, offsets, weights, bins)
             # a pair counts in both directions, which without an intercept is the same loss twice
             more, slope = penalty.value_and_gradient(weights)
@@ -84,7 +85,7 @@ class Pro(Settings):
         info = {"pairs": len(pairs), "steps": found.steps}
         return finished(data, weights, found.value, found.moved, info)
 
-    def sample(self, data: TuningData, seed: int) -> npt.NDArray[np.int64]:
+    def sample(self, data: TuningData, seed: int) -> I8:
         """Return pairs (better, worse) of hypotheses, int64[pairs, 2], by sentence and falling difference."""
         quality = data.sentence_scores(self.brevity) / 100.0
         lengths = lengths_in_words(data.metric, data.statistics) if self.length_difference else None
@@ -105,9 +106,7 @@ class Pro(Settings):
         return np.column_stack((pairs[:count] >> 32, pairs[:count] & 0xFFFFFFFF))
 
 
-def logistic_loss(
-    differences: Array, offsets: Array, weights: Array, bins: Counts | None = None
-) -> tuple[float, Array]:
+def logistic_loss(differences: F8, offsets: F8, weights: F8, bins: Counts | None = None) -> tuple[float, F8]:
     """Return Σ log(1 + exp(-margin)) and its gradient: float64[features, pairs], [pairs], [features + bins].
 
     >>> loss, gradient = logistic_loss(np.array([[2.0]]), np.array([0.0]), np.array([0.0]))

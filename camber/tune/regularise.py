@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.errors import SettingsError
-from camber.tune.data import Array
 
 #: How many pairs PRO keeps of a sentence. Other tuners divide a regulariser by it (and, where their objective is not
 #: summed, by the number of sentences), so that its strength means about the same to all of them.
@@ -19,7 +19,7 @@ PAIRS = 50
 class Penalty(Protocol):
     """A function of weights float64[n] that is to be small."""
 
-    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         """Return the penalty and its gradient, float64[n]."""
         ...
 
@@ -41,7 +41,7 @@ class L2:
     """
 
     strength: float
-    centre: Array | None = None
+    centre: F8 | None = None
 
     def __post_init__(self) -> None:
         if not self.strength >= 0.0 or not np.isfinite(self.strength):
@@ -50,7 +50,7 @@ class L2:
     def ties(self) -> tuple[npt.ArrayLike, float]:
         return (), 0.0
 
-    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         away = weights if self.centre is None else weights - self.centre
         return 0.5 * self.strength * float(away @ away), self.strength * away
 
@@ -69,7 +69,7 @@ class LinearNeighbours:
 
     strength: float
     chains: npt.ArrayLike
-    inner: Array = field(init=False, repr=False)  # 1 for a weight with two neighbours in its chain, else 0
+    inner: F8 = field(init=False, repr=False)  # 1 for a weight with two neighbours in its chain, else 0
 
     def __post_init__(self) -> None:
         _check_strength(self.strength, "LNR")
@@ -78,7 +78,7 @@ class LinearNeighbours:
     def ties(self) -> tuple[npt.ArrayLike, float]:
         return self.chains, self.strength
 
-    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         left, middle, right = _triples(weights, self.inner)
         off = self.inner[1:-1] * (0.5 * (left + right) - middle)  # Eq. 9
         slope = self.strength * off  # half of the derivative by `off`, which each neighbour gets
@@ -105,7 +105,7 @@ class MonotoneNeighbours:
     strength: float
     gamma: float = 2.0
     chains: npt.ArrayLike = ()
-    inner: Array = field(init=False, repr=False)  # 1 for a weight with two neighbours in its chain, else 0
+    inner: F8 = field(init=False, repr=False)  # 1 for a weight with two neighbours in its chain, else 0
 
     def __post_init__(self) -> None:
         _check_strength(self.strength, "MNR")
@@ -116,7 +116,7 @@ class MonotoneNeighbours:
     def ties(self) -> tuple[npt.ArrayLike, float]:
         return self.chains, self.strength
 
-    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         left, middle, right = _triples(weights, self.inner)
         off = self.inner[1:-1] * (0.5 * (left + right) - middle)  # n; where it is 0, so is all that follows
         radius = 0.5 * (left - right)  # d
@@ -151,7 +151,7 @@ def _check_strength(strength: float, name: str) -> None:
         raise SettingsError(f"the strength of {name} is {strength}; expected at least 0")
 
 
-def _inner(chains: npt.ArrayLike) -> Array:
+def _inner(chains: npt.ArrayLike) -> F8:
     """Mark the weights that have a neighbour on both sides within their chain: 1 or 0, up to the end of the chains."""
     ranges = np.asarray(chains, np.int64).reshape(-1, 2)
     rising = ranges[np.lexsort((ranges[:, 1], ranges[:, 0]))]
@@ -163,7 +163,7 @@ def _inner(chains: npt.ArrayLike) -> Array:
     return inner
 
 
-def _triples(weights: Array, inner: Array) -> tuple[Array, Array, Array]:
+def _triples(weights: F8, inner: F8) -> tuple[F8, F8, F8]:
     """Return all weights but the first and the last with their neighbours; slices, since picking costs more."""
     end = len(inner)
     if len(weights) < end and end > 2:
@@ -171,7 +171,7 @@ def _triples(weights: Array, inner: Array) -> tuple[Array, Array, Array]:
     return weights[: end - 2], weights[1 : end - 1], weights[2:end]
 
 
-def _spread(size: int, left: Array, middle: Array, right: Array) -> Array:
+def _spread(size: int, left: F8, middle: F8, right: F8) -> F8:
     """Add the derivatives by the three weights of every term into one gradient, float64[size]."""
     gradient = np.zeros(size)
     terms = len(middle)
@@ -188,7 +188,7 @@ class Scaled:
     penalty: Penalty
     factor: float
 
-    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         value, gradient = self.penalty.value_and_gradient(weights)
         return self.factor * value, self.factor * gradient
 
@@ -199,7 +199,7 @@ class Sum:
 
     parts: tuple[Penalty, ...]
 
-    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         total, slope = 0.0, np.zeros(len(weights))
         for part in self.parts:
             value, gradient = part.value_and_gradient(weights)

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from
 from camber.arrays.sparse import Counts
+from camber.arrays.types import F8, I8
 from camber.bend.discrete import DiscreteBend, tally
 from camber.bend.weighing import Weighed, Weighing
 from camber.corpus import Sentences, Vocabulary
@@ -36,9 +36,6 @@ from camber.errors import CamberError
 from camber.lm.ngrams import END, NgramModel, step
 from camber.progress import Counter, log
 from camber.rules.hiero.grammar import Grammar, GrammarSource, RawGrammarSource
-
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
 
 #: sentences that share work arrays: few enough to share among threads
 BATCH = 25

@@ -8,13 +8,11 @@ from itertools import pairwise
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I8
 from camber.decode.chart.parts import PASSED, Found
 from camber.decode.derivation import Derivation
 from camber.rules.hiero.grammar import Grammar
-
-I8 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

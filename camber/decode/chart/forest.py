@@ -16,12 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8, I8
 from camber.decode.chart.hypergraph import Hypergraph
 from camber.errors import CamberError
 from camber.kernel import kernel
-
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

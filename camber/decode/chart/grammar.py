@@ -7,17 +7,16 @@ one for every place of the sentence, with a single rule.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from camber.arrays.types import Array
 from camber.decode.chart.features import LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, find, insert
 from camber.lm.ngrams import UNKNOWN, step
 from camber.rules.hiero.grammar import Grammar
-
-Array = Any
 
 
 class Rules(NamedTuple):

@@ -8,14 +8,12 @@ every vertex on the way down from the top is a derivation, and its score is the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, I8, Array
 from camber.kernel.table import capacity_for
-
-Array = Any
 
 VERTEX = np.dtype(
     [
@@ -68,14 +66,14 @@ class Hypergraph:
     """
 
     names: tuple[str, ...]  # of the features
-    spans: npt.NDArray[np.int64]  # [vertices, 2] source words
-    heads: npt.NDArray[np.int64]  # [edges] vertices
-    tails: npt.NDArray[np.int64]  # [edges, 2] vertices, -1: none
-    rules: npt.NDArray[np.int64]  # [edges]; as in ChartDerivation
-    features: npt.NDArray[np.float64]  # [edges, features], unweighted, in context
+    spans: I8  # [vertices, 2] source words
+    heads: I8  # [edges] vertices
+    tails: I8  # [edges, 2] vertices, -1: none
+    rules: I8  # [edges]; as in ChartDerivation
+    features: F8  # [edges, features], unweighted, in context
     top: int  # the vertex of the whole sentence
 
-    def inside(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def inside(self, weights: F8) -> F8:
         """Return the score of the best derivation of every vertex, float64[vertices]."""
         best = np.full(len(self.spans), -np.inf)
         scores = self.features @ weights

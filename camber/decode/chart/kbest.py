@@ -7,16 +7,15 @@ neighbours, with the next best derivation of one tail; they are asked for only w
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from camber.arrays.types import Array
 from camber.decode.chart.hypergraph import GLUE, START
 from camber.decode.chart.parts import FRAME
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, mix
-
-Array = Any
 
 DERIVATION = np.dtype(
     [

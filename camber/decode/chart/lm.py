@@ -9,14 +9,13 @@ Row ``states[item, k]`` of language model `k`: the state on the right, 2 · (wor
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from camber.arrays.types import Array
 from camber.kernel import kernel
 from camber.lm.ngrams import NgramModel, concatenate, step
-
-Array = Any
 
 #: places in a row of states
 RIGHT, SIZE, LEFT = 0, 1, 2

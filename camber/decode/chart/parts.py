@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from camber.arrays.types import Array
 from camber.decode.chart.features import GLUE as GLUE_COLUMN
 from camber.decode.chart.features import LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
 from camber.decode.chart.hypergraph import GLUE
 from camber.decode.chart.lm import RIGHT, glue_state, piece_state
 from camber.kernel import kernel
 from camber.lm.ngrams import UNKNOWN
-
-Array = Any
 
 FRAME = np.dtype(
     [

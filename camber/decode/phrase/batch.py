@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from camber.arrays.types import Array
 from camber.decode.phrase import search as stack_search
 from camber.decode.phrase.coverage import future_costs
 from camber.decode.phrase.kbest import ITEM, k_best, part_features
@@ -16,8 +17,6 @@ from camber.rules.phrase.store import lookup_spans
 
 #: what :func:`decode_batch` returns when there was no room for the n-best list
 ITEMS_FULL = -9
-
-Array = Any
 
 
 class ListRoom(NamedTuple):

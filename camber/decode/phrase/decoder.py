@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from
+from camber.arrays.types import F4, F8, I8
 from camber.bend.discrete import DiscreteBend, tally
 from camber.bend.weighing import Weighed, Weighing
 from camber.corpus import Sentences, Vocabulary
@@ -28,8 +28,6 @@ from camber.rules.phrase.store import SCORE_NAMES, RuleStore
 if TYPE_CHECKING:
     from camber.rules.phrase.overlay import Overlay
 
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
 
 #: sentences decoded by one call of the kernel: enough to share options, few enough to share among threads
 BATCH = 125
@@ -265,7 +263,7 @@ class PhraseDecoder(Weighed):
         lookup_batch(ids, offsets, longest, store.source_ids, store.source_offsets, spans)
         return store, spans, None
 
-    def _table_of(self, store: RuleStore) -> npt.NDArray[np.float32]:
+    def _table_of(self, store: RuleStore) -> F4:
         """Return the own features of a store's rules, float32[R, features]."""
         return self.table if store is self.store else store.table(self.features)
 

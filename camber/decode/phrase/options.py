@@ -6,11 +6,11 @@ scores, and the language model's view of the phrase from inside. The search then
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F4, F8, I4, I8, AnyArray
 from camber.bend.weighing import Weighing
 from camber.decode.phrase.features import PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.decode.phrase.settings import DecodeSettings
@@ -18,15 +18,12 @@ from camber.kernel import kernel
 from camber.lm.ngrams import step
 from camber.rules.phrase.store import RuleStore
 
-I8 = npt.NDArray[np.int64]
-F8 = npt.NDArray[np.float64]
-
 
 class LanguageModels(NamedTuple):
     """All language models of a decoder, laid into one pair of arrays."""
 
-    nodes: npt.NDArray[Any]
-    children: npt.NDArray[Any]
+    nodes: AnyArray
+    children: AnyArray
     weights: F8  # [models]
 
 
@@ -53,12 +50,12 @@ class Options(NamedTuple):
     base: F8  # [options] weighted features without language models and reordering
     estimate: F8  # [options] base + weighted language model score from inside the phrase
     reorder: F8  # [options, 6] weighted logarithms, backward then forward
-    order: npt.NDArray[np.int32]  # [3, options]
+    order: I4  # [3, options]
     score: F8  # [3, options]
     word_first: I8  # [options + 1]
-    words: npt.NDArray[np.int32]  # [language models, words] ids of each language model
+    words: I4  # [language models, words] ids of each language model
     target: I8  # [words] target word, or -1 - u for unknown word u
-    inner_state: npt.NDArray[np.int32]  # [language models, words] state after the word, seen from inside
+    inner_state: I4  # [language models, words] state after the word, seen from inside
     inner_rest: F8  # [language models, words] log probability of the words after this one, seen from inside
 
 
@@ -210,7 +207,7 @@ def rule_columns(own: int) -> I8:
     return np.array([*range(own), own + WORD_PENALTY], np.int64)
 
 
-def rule_features(store: RuleStore, table: npt.NDArray[np.float32], phrases: I8, logarithms: bool) -> F8:
+def rule_features(store: RuleStore, table: F4, phrases: I8, logarithms: bool) -> F8:
     """Return the features `rule_columns` of all rules of some phrases, phrase after phrase: float64[rules, own + 1].
 
     `table` is what the rules of the store have: float32[R, own], NaN where a rule lacks a feature.
@@ -233,9 +230,7 @@ def _rule_features(phrases, rule_offsets, target_offsets, table, logarithms, fou
             at += 1
 
 
-def build_options(
-    decoder: Decoder, store: RuleStore, table: npt.NDArray[np.float32], phrases: I8, unknown_words: I8
-) -> Options:
+def build_options(decoder: Decoder, store: RuleStore, table: F4, phrases: I8, unknown_words: I8) -> Options:
     """Score and select the options of `phrases` (rows of `store`, or -1 - u for unknown word u)."""
     weights, limit = decoder.weighing.linear, decoder.settings.options
     own = table.shape[1]

@@ -13,10 +13,11 @@ states. The loser stays as an alternative (`alt`) for the n-best list.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from camber.arrays.types import Array
 from camber.decode.phrase.coverage import cover, covered, is_free
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push, replace
@@ -74,8 +75,6 @@ CELL = np.dtype(
 COVERAGES_FULL, EDGES_FULL, CELLS_FULL = -1, -2, -3
 
 MONOTONE, SWAP, DISCONTINUOUS = 0, 1, 2
-
-Array = Any  # of the type that the comment says; a kernel's arguments are not annotated further
 
 
 class Room(NamedTuple):

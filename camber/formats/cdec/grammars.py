@@ -13,17 +13,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from
+from camber.arrays.types import I8, U1
 from camber.corpus import Vocabulary
 from camber.errors import CamberError, InputError
 from camber.files import decode_lines, read_bytes, read_lines, write_whole
 from camber.progress import log
 from camber.rules.hiero.grammar import Grammar
 from camber.rules.hiero.grammar_set import GrammarSet
-
-I8 = npt.NDArray[np.int64]
 
 #: words that stand for something else in a grammar
 _RESERVED = re.compile(r"\|\|\||\[(X,)?\d+\]")
@@ -189,7 +187,7 @@ def _spelled(symbols: I8, offsets: I8, words: Vocabulary) -> Iterator[str]:
         yield " ".join(texts[a:b])
 
 
-def _linked(links: npt.NDArray[np.uint8], offsets: I8) -> Iterator[str]:
+def _linked(links: U1, offsets: I8) -> Iterator[str]:
     texts = [f"{s}-{t}" for s, t in links.tolist()]
     for a, b in pairwise(offsets.tolist()):
         yield " ".join(texts[a:b])

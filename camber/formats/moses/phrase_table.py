@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from, ranks, sort_keys, take_ragged
+from camber.arrays.types import F4, I4, I8, U1
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import InputError
 from camber.files import read_bytes
@@ -36,17 +36,14 @@ _DONE, _TABLE_FULL, _NOT_A_RULE, _BAD_NUMBER, _WRONG_NUMBERS, _WRONG_COUNTS, _BA
 # Places of its state.
 _AT, _ROW, _SOURCE_WORDS, _TARGET_WORDS, _LINKS, _FIRST, _LAST = range(7)
 
-Int64s = npt.NDArray[np.int64]
-Int32s = npt.NDArray[np.int32]
-
 
 @dataclass(frozen=True)
 class MosesSide:
     """The phrases of one side, line by line, in a vocabulary of the words in order of their frequency."""
 
     vocabulary: Vocabulary
-    ids: Int32s
-    offsets: Int64s  # [lines + 1]
+    ids: I4
+    offsets: I8  # [lines + 1]
 
 
 @dataclass(frozen=True)
@@ -56,10 +53,10 @@ class MosesTable:
     path: str | Path
     source: MosesSide
     target: MosesSide
-    values: npt.NDArray[np.float32]  # [lines, columns]
-    links: npt.NDArray[np.uint8]
-    link_offsets: Int64s
-    counts: npt.NDArray[np.int32]  # [lines, 3] c(t), c(s), c(s, t); 0 where absent
+    values: F4  # [lines, columns]
+    links: U1
+    link_offsets: I8
+    counts: I4  # [lines, 3] c(t), c(s), c(s, t); 0 where absent
 
 
 def read_moses(phrase_table: str | Path, reordering_table: str | Path | None = None) -> RuleStore:
@@ -147,14 +144,14 @@ def read_columns(path: str | Path, names: tuple[str, ...], full: bool, most: flo
 class _Words:
     """The distinct words of one side, found by hash and compared by their bytes."""
 
-    def __init__(self, letters: npt.NDArray[np.uint8]) -> None:
+    def __init__(self, letters: U1) -> None:
         self.letters = letters
         self.slots = np.full(_SLOTS, -1, np.int64)  # word number, or -1
         self.spans = np.zeros((_SLOTS, 3), np.int64)  # first byte, byte after the last, hash
         self.used = np.zeros(1, np.int64)
 
     @property
-    def arrays(self) -> tuple[Int64s, Int64s, Int64s]:
+    def arrays(self) -> tuple[I8, I8, I8]:
         return self.slots, self.spans, self.used
 
     def make_room(self) -> None:
@@ -169,7 +166,7 @@ class _Words:
         return [self.letters[first:last].tobytes().decode() for first, last in spans]
 
 
-def _renumbered(words: _Words, ids: Int32s, offsets: Int64s) -> MosesSide:
+def _renumbered(words: _Words, ids: I4, offsets: I8) -> MosesSide:
     """Number words by falling frequency (in lines), then in code point order."""
     texts, frequency = words.texts(), np.bincount(ids, minlength=int(words.used[0])).tolist()
     order = sorted(range(len(texts)), key=lambda word: (-frequency[word], texts[word]))
@@ -178,7 +175,7 @@ def _renumbered(words: _Words, ids: Int32s, offsets: Int64s) -> MosesSide:
     return MosesSide(Vocabulary([texts[word] for word in order]), new[ids], offsets)
 
 
-def _complain(why: int, data: bytes, state: Int64s, path: str | Path, names: tuple[str, ...]) -> NoReturn:
+def _complain(why: int, data: bytes, state: I8, path: str | Path, names: tuple[str, ...]) -> NoReturn:
     """Raise the error that the kernel met, with the line and the piece of text."""
     line, piece = int(state[_ROW]) + 1, data[state[_FIRST] : state[_LAST]].decode()
     found = int(state[_FIRST])
@@ -196,7 +193,7 @@ def _complain(why: int, data: bytes, state: Int64s, path: str | Path, names: tup
     raise InputError(f"{piece!r} is not a number", path, line)
 
 
-def _check_probabilities(values: npt.NDArray[np.float32], path: str | Path, most: float) -> None:
+def _check_probabilities(values: F4, path: str | Path, most: float) -> None:
     wrong = ~((values >= 0) & (values <= most))
     if wrong.any():
         row, column = map(int, np.argwhere(wrong)[0])
@@ -208,7 +205,7 @@ def _check_probabilities(values: npt.NDArray[np.float32], path: str | Path, most
         )
 
 
-def _check_unique(source: Int64s, target: Int64s, path: str | Path) -> None:
+def _check_unique(source: I8, target: I8, path: str | Path) -> None:
     pairs = source * (target.max(initial=0) + 1) + target
     sorted_pairs = np.sort(pairs)
     twice = sorted_pairs[1:][sorted_pairs[1:] == sorted_pairs[:-1]]
@@ -218,7 +215,7 @@ def _check_unique(source: Int64s, target: Int64s, path: str | Path) -> None:
         raise InputError("this phrase pair was there before", path, again + 1)
 
 
-def _match(table: MosesTable, other: MosesTable) -> npt.NDArray[np.float32]:
+def _match(table: MosesTable, other: MosesTable) -> F4:
     """Return the values of `other` in the order of the lines of `table`."""
     sides = []
     for mine, its in ((table.source, other.source), (table.target, other.target)):

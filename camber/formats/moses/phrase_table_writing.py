@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from, ranks, sort_keys
+from camber.arrays.types import F4, I4, I8, U1
 from camber.corpus.vocabulary import Vocabulary
 from camber.kernel import kernel
 from camber.rules.phrase.store import RuleStore
@@ -25,8 +26,6 @@ _BUFFER = 1 << 22
 
 #: Correctly rounded powers of ten, for six digits of the smallest float32 (1e-45).
 _POWERS = np.array([float(f"1e{power}") for power in range(52)])
-
-Int64s = npt.NDArray[np.int64]
 
 
 def write_moses(store: RuleStore, folder: str | Path) -> list[Path]:
@@ -64,9 +63,7 @@ def _write_packed(path: Path, blocks: Iterator[memoryview]) -> None:
             packed.write(block)
 
 
-def _lines(
-    store: RuleStore, phrase: Int64s, order: Int64s, values: npt.NDArray[np.float32], full: bool
-) -> Iterator[memoryview]:
+def _lines(store: RuleStore, phrase: I8, order: I8, values: F4, full: bool) -> Iterator[memoryview]:
     """Yield the table's bytes in blocks; every block is only good until the next one is asked for."""
     source_bytes, source_bounds = _word_bytes(store.source_vocabulary)
     target_bytes, target_bounds = _word_bytes(store.target_vocabulary)
@@ -90,20 +87,20 @@ def _escaped(vocabulary: Vocabulary) -> list[str]:
     return [word.replace("|", "&#124;") for word in vocabulary.words]
 
 
-def _word_bytes(vocabulary: Vocabulary) -> tuple[npt.NDArray[np.uint8], Int64s]:
+def _word_bytes(vocabulary: Vocabulary) -> tuple[U1, I8]:
     encoded = [word.encode() for word in _escaped(vocabulary)]
     flat = np.frombuffer(b"".join(encoded), np.uint8).copy()
     return flat, offsets_from(np.fromiter(map(len, encoded), np.int64, len(encoded)))
 
 
-def _byte_order(store: RuleStore, phrase: Int64s) -> Int64s:
+def _byte_order(store: RuleStore, phrase: I8) -> I8:
     """Return the rules in the byte order of their lines."""
     sources = _text_keys(store.source_vocabulary, store.source_ids, store.source_offsets)
     targets = _text_keys(store.target_vocabulary, store.target_ids, store.target_offsets)
     return np.lexsort((*targets[::-1], ranks(sources)[phrase]))
 
 
-def _text_keys(vocabulary: Vocabulary, ids: npt.NDArray[np.int32], offsets: Int64s) -> list[Int64s]:
+def _text_keys(vocabulary: Vocabulary, ids: I4, offsets: I8) -> list[I8]:
     """Return int64 keys, most important first, that sort phrases like the bytes of their text and a separator.
 
     Every word is followed by a space, so that no word is the beginning of another, and words may be compared by their

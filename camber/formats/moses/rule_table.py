@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from
+from camber.arrays.types import I8, U1, AnyArray
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, InputError
 from camber.files import decode_lines, read_bytes, write_lines, write_whole
@@ -38,8 +38,6 @@ GLUE = (
 )
 #: Above any score: an old table has the constant 2.718 among them.
 _MOST = 1e6
-
-I8 = npt.NDArray[np.int64]
 
 
 def score_names(count: int) -> tuple[str, ...]:
@@ -150,7 +148,7 @@ def _pair(
     target: tuple[I8, I8],
     source_gaps: tuple[I8, I8],
     target_gaps: tuple[I8, I8],
-) -> tuple[npt.NDArray[np.uint8], I8]:
+) -> tuple[U1, I8]:
     """Number the non-terminals of both sides as the alignment says; return the links of words that are left."""
     symbols, offsets = source
     # on the source side, the second gap of a rule is the one that is not its first
@@ -270,7 +268,7 @@ def write_glue(path: str | Path) -> None:
     write_lines(path, GLUE)
 
 
-def _pieces(flat: npt.NDArray[Any], offsets: I8) -> Iterator[list[Any]]:
+def _pieces(flat: AnyArray, offsets: I8) -> Iterator[list[Any]]:
     items = flat.tolist()
     for a, b in pairwise(offsets.tolist()):
         yield items[a:b]

@@ -6,17 +6,15 @@ Rules are equal if they are equal symbol by symbol; of their word alignments the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import AnyArray
 from camber.kernel import kernel
 from camber.kernel.table import first_slot, mix, next_slot, record_slot, same_run
 from camber.rules.hiero.boxes import BOTH, INSIDE, LEFT, RIGHT, find_boxes
 from camber.rules.hiero.index import HEAD
-
-Array = npt.NDArray[Any]
 
 #: Columns of the raw features.
 RAW_NAMES = (
@@ -45,47 +43,47 @@ DONE, ARENA, PAIRS, MATCHES, RULES, VARIANTS = 0, 1, 2, 3, 4, 5
 class Lexicon(NamedTuple):
     """Lexical probabilities, as a hash table over ``source id * target words + target id``."""
 
-    table: Array  # LEXICON[power of two], key -1: free
-    source_null: Array  # float64[source words] p(s|NULL)
-    target_null: Array  # float64[target words] p(t|NULL)
+    table: AnyArray  # LEXICON[power of two], key -1: free
+    source_null: AnyArray  # float64[source words] p(s|NULL)
+    target_null: AnyArray  # float64[target words] p(t|NULL)
 
 
 class Scratch(NamedTuple):
     """Memory of one call."""
 
-    local: Array  # int32[source words]: the number of a word within the sentence; all -1 between calls
-    child: Array  # int64[2, words]: the child of a word, right behind or behind a gap
-    children: Array  # int64[2 * words, 5]: occurrences, places, row of the stack, behind a gap?, word
-    own: Array  # int64[MOST_SYMBOLS]: the symbols of the pattern at hand
-    stack: Array  # PATTERN[]
-    arena: Array  # int64[]: occurrences
-    pairs: Array  # int64[, 2]: child and occurrence
-    matches: Array  # int64[, 2]: last and first position of a pattern in the sentence
-    triples: Array  # int64[, 3]: child, last and first position
-    slots: Array  # int64[power of two]: rules of the pattern at hand, by hash; -1: free
-    rows: Array  # int64[, 4]: of every rule of the pattern at hand the hash, the slot, the count, the first variant
-    variants: Array  # int64[, 2 + MOST_SYMBOLS]: count, next, and the links of every source symbol as bits
-    batch: Array  # int64[, 2]: occurrences and their blocks
-    chunks: Array  # int64[4, 2]: the contiguous parts of an occurrence: position, length
-    gaps: Array  # int64[8, 2]: target spans of gaps
-    boxes: Array  # int64[4, 7]: what `find_boxes` found
-    target_side: Array  # int64[MOST_TARGET]: the target side of a rule
-    place: Array  # int64[MOST_TARGET]: where a target word stands in it
-    bits: Array  # int64[MOST_SYMBOLS]: links of every source symbol
-    weights: Array  # float64[MOST_SYMBOLS, 3]: lexical weights of every source symbol
-    extracted: Array  # int64[4]: rules extracted from the pattern at hand, by extension
+    local: AnyArray  # int32[source words]: the number of a word within the sentence; all -1 between calls
+    child: AnyArray  # int64[2, words]: the child of a word, right behind or behind a gap
+    children: AnyArray  # int64[2 * words, 5]: occurrences, places, row of the stack, behind a gap?, word
+    own: AnyArray  # int64[MOST_SYMBOLS]: the symbols of the pattern at hand
+    stack: AnyArray  # PATTERN[]
+    arena: AnyArray  # int64[]: occurrences
+    pairs: AnyArray  # int64[, 2]: child and occurrence
+    matches: AnyArray  # int64[, 2]: last and first position of a pattern in the sentence
+    triples: AnyArray  # int64[, 3]: child, last and first position
+    slots: AnyArray  # int64[power of two]: rules of the pattern at hand, by hash; -1: free
+    rows: AnyArray  # int64[, 4]: of every rule of the pattern at hand the hash, the slot, the count, the first variant
+    variants: AnyArray  # int64[, 2 + MOST_SYMBOLS]: count, next, and the links of every source symbol as bits
+    batch: AnyArray  # int64[, 2]: occurrences and their blocks
+    chunks: AnyArray  # int64[4, 2]: the contiguous parts of an occurrence: position, length
+    gaps: AnyArray  # int64[8, 2]: target spans of gaps
+    boxes: AnyArray  # int64[4, 7]: what `find_boxes` found
+    target_side: AnyArray  # int64[MOST_TARGET]: the target side of a rule
+    place: AnyArray  # int64[MOST_TARGET]: where a target word stands in it
+    bits: AnyArray  # int64[MOST_SYMBOLS]: links of every source symbol
+    weights: AnyArray  # float64[MOST_SYMBOLS, 3]: lexical weights of every source symbol
+    extracted: AnyArray  # int64[4]: rules extracted from the pattern at hand, by extension
 
 
 class Rules(NamedTuple):
     """The rules found."""
 
-    source: Array  # int64[]
-    source_offsets: Array  # int64[]
-    target: Array  # int64[]
-    target_offsets: Array  # int64[]
-    raw: Array  # float64[, len(RAW_NAMES)]
-    links: Array  # uint8[, 2]
-    link_offsets: Array  # int64[]
+    source: AnyArray  # int64[]
+    source_offsets: AnyArray  # int64[]
+    target: AnyArray  # int64[]
+    target_offsets: AnyArray  # int64[]
+    raw: AnyArray  # float64[, len(RAW_NAMES)]
+    links: AnyArray  # uint8[, 2]
+    link_offsets: AnyArray  # int64[]
 
 
 @kernel

@@ -16,9 +16,9 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.lexical import NULL, LexicalTable, lexical_table
+from camber.arrays.types import F8, I8
 from camber.errors import CamberError, SettingsError
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, record_slot
@@ -127,7 +127,7 @@ class HieroExtractor:
         found.settings = replace(self.settings, logarithms=logarithms)
         return found
 
-    def linear_value(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def linear_value(self, name: str, values: F8) -> F8:
         """Turn raw values of a feature into what a linear model takes."""
         return linear_value(name, values)
 
@@ -274,7 +274,7 @@ class _Memory:
         self.scratch = scratch
 
 
-def _number(encoded: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _number(encoded: I8) -> tuple[I8, I8]:
     """Number the known words of a sentence by first use: the sentence in these numbers (-1: unknown), and their ids."""
     numbers: dict[int, int] = {}
     words = [numbers.setdefault(word, len(numbers)) if word >= 0 else -1 for word in encoded.tolist()]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, I8, U1
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError
 from camber.rules.hiero.counting import RAW_NAMES
@@ -56,13 +56,13 @@ class RawGrammar:
     once. singleton_st: 1 if c(s, t) = 1. arity: non-terminals. words: target words.
     """
 
-    source: npt.NDArray[np.int64]  # symbols as in `Grammar`
-    source_offsets: npt.NDArray[np.int64]  # [rules + 1]
-    target: npt.NDArray[np.int64]
-    target_offsets: npt.NDArray[np.int64]  # [rules + 1]
-    raw: npt.NDArray[np.float64]  # [rules, len(RAW_NAMES)]
-    links: npt.NDArray[np.uint8]  # [links, 2]
-    link_offsets: npt.NDArray[np.int64]  # [rules + 1]
+    source: I8  # symbols as in `Grammar`
+    source_offsets: I8  # [rules + 1]
+    target: I8
+    target_offsets: I8  # [rules + 1]
+    raw: F8  # [rules, len(RAW_NAMES)]
+    links: U1  # [links, 2]
+    link_offsets: I8  # [rules + 1]
     source_words: Vocabulary
     target_words: Vocabulary
 
@@ -79,7 +79,7 @@ class RawGrammar:
         offsets = self.source_offsets.nbytes + self.target_offsets.nbytes + self.link_offsets.nbytes
         return offsets + self.source.nbytes + self.target.nbytes + self.raw.nbytes + self.links.nbytes
 
-    def column(self, name: str) -> npt.NDArray[np.float64]:
+    def column(self, name: str) -> F8:
         """Return the raw values of a feature (cdec's names will do), float64[rules]."""
         return self.raw[:, RAW_NAMES.index(check_names([name])[0])]
 
@@ -134,14 +134,14 @@ def chosen_names(lexical: str = "max") -> tuple[str, ...]:
     return (*DEFAULT_NAMES[:3], *averaged, *DEFAULT_NAMES[3:]) if lexical == "both" else DEFAULT_NAMES
 
 
-def linear_value(name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def linear_value(name: str, values: F8) -> F8:
     """Turn raw values of one feature into those of a linear model; see :func:`linear_values`."""
     if name in _PROBABILITIES:
         return np.minimum(-np.log10(np.maximum(values, 1e-300)), MOST_COST)
     return np.log10(1.0 + values) if name in _COUNTS else values
 
 
-def linear_values(raw: npt.NDArray[np.float64], names: Sequence[str] = DEFAULT_NAMES) -> npt.NDArray[np.float64]:
+def linear_values(raw: F8, names: Sequence[str] = DEFAULT_NAMES) -> F8:
     """Turn raw features [rules, len(RAW_NAMES)] into those of a linear model, [rules, len(names)].
 
     Probabilities become costs -log10 p (at most 99), counts log10(1 + c); the rest stays. These are cdec's values.

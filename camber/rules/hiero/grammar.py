@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import F8, I8, U1
 from camber.corpus import Vocabulary
-
-F8 = npt.NDArray[np.float64]
-I8 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Grammar:
     target: I8  # symbols: a word of `target_words`, or -1, -2: what the source's -1, -2 is translated to
     target_offsets: I8  # [rules + 1]
     features: F8  # [rules, features]: as the linear model takes them; NaN: the rule lacks the feature
-    links: npt.NDArray[np.uint8]  # [links, 2]: places of words that are translations of each other
+    links: U1  # [links, 2]: places of words that are translations of each other
     link_offsets: I8  # [rules + 1]
     source_words: Vocabulary
     target_words: Vocabulary

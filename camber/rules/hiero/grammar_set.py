@@ -15,16 +15,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from
+from camber.arrays.types import I8
 from camber.corpus import Vocabulary
 from camber.errors import ModelError
 from camber.progress import log
 from camber.rules.hiero.grammar import Grammar
-
-I8 = npt.NDArray[np.int64]
 
 #: Columns of the rules: symbols in 32 bits, features in 64.
 _COLUMNS: Shapes = {
@@ -112,7 +110,7 @@ class GrammarSet:
         """Return grammar `n`."""
         r, a, b = self.rules, int(self.offsets[n]), int(self.offsets[n + 1])
 
-        def part(flat: npt.NDArray[np.int64], offsets: I8) -> tuple[I8, I8]:
+        def part(flat: I8, offsets: I8) -> tuple[I8, I8]:
             first, last = int(offsets[a]), int(offsets[b])
             return np.asarray(flat[first:last]).astype(np.int64), offsets[a : b + 1] - first
 

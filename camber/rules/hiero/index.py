@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from camber.align.pharaoh import Alignment
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from
+from camber.arrays.types import I4, I8, AnyArray
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, ModelError
@@ -39,9 +40,6 @@ _ARRAYS: Shapes = {
     "suffixes": (np.int32, 1),
 }
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
-
 
 class Columns(NamedTuple):
     """What a kernel reads of the corpus.
@@ -52,15 +50,15 @@ class Columns(NamedTuple):
     words.
     """
 
-    words: Int32s  # [source tokens]
-    ends: Int32s  # [source tokens] where the sentence of a position ends
-    blocks: Int32s
-    block_of: Int32s  # [source tokens] where the block of a position's pair starts
-    link_starts: Int64s  # [source tokens + 1] into link_targets
-    link_targets: Int32s  # [links] target positions, by source position
-    suffixes: Int32s  # [source tokens] sorted by what follows
-    positions: Int32s  # [source tokens] sorted by word, then by position
-    word_starts: Int64s  # [source words + 1] where a word begins, in suffixes and in positions
+    words: I4  # [source tokens]
+    ends: I4  # [source tokens] where the sentence of a position ends
+    blocks: I4
+    block_of: I4  # [source tokens] where the block of a position's pair starts
+    link_starts: I8  # [source tokens + 1] into link_targets
+    link_targets: I4  # [links] target positions, by source position
+    suffixes: I4  # [source tokens] sorted by what follows
+    positions: I4  # [source tokens] sorted by word, then by position
+    word_starts: I8  # [source words + 1] where a word begins, in suffixes and in positions
 
 
 #: Numbers at the head of a block.
@@ -83,7 +81,7 @@ class CorpusIndex:
     source: Sentences
     target: Sentences
     alignment: Alignment
-    suffixes: Int32s  # [source tokens]
+    suffixes: I4  # [source tokens]
 
     @classmethod
     def build(cls, bitext: Bitext, alignment: Alignment) -> CorpusIndex:
@@ -153,7 +151,7 @@ class CorpusIndex:
         """Write one ``.npy`` file per array, the vocabularies as text, and a small ``index.json``, into `folder`."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, npt.NDArray[Any]] = {
+        arrays: dict[str, AnyArray] = {
             "source_ids": self.source.ids,
             "source_offsets": self.source.offsets,
             "target_ids": self.target.ids,
@@ -225,7 +223,7 @@ def _within(values: npt.NDArray[np.integer], size: int) -> bool:
     return len(values) == 0 or bool(values.min() >= 0 and values.max() < size)
 
 
-def _rising(offsets: Int64s) -> bool:
+def _rising(offsets: I8) -> bool:
     return len(offsets) > 0 and offsets[0] == 0 and bool((np.diff(offsets) >= 0).all())
 
 
@@ -237,7 +235,7 @@ def _join(old: Sentences, new: Sentences) -> Sentences:
     return Sentences(ids, np.concatenate((old.offsets, old.offsets[-1] + new.offsets[1:])), vocabulary)
 
 
-def _blocks(source: Sentences, target: Sentences, alignment: Alignment) -> tuple[Int32s, Int32s]:
+def _blocks(source: Sentences, target: Sentences, alignment: Alignment) -> tuple[I4, I4]:
     """Lay out the blocks of all pairs, and say for every source position where its block starts."""
     starts = offsets_from(HEAD + source.lengths + 2 * target.lengths)
     blocks = np.full(int(starts[-1]), -1, np.int32)

@@ -14,18 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from, ranks, sort_keys, take_ragged
+from camber.arrays.types import F4, F8, I4, I8, U1, AnyArray
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, find, insert
 from camber.rules.hiero.grammar import Grammar
-
-I8 = npt.NDArray[np.int64]
-F8 = npt.NDArray[np.float64]
 
 #: The logarithm of an impossible event, as in Moses.
 LEAST = -100.0
@@ -58,13 +55,13 @@ class RuleTable:
     """
 
     scores_names: tuple[str, ...]
-    source: npt.NDArray[np.int32]  # symbols of the distinct source sides, as in `Grammar`
+    source: I4  # symbols of the distinct source sides, as in `Grammar`
     source_offsets: I8  # [sides + 1]
     rule_offsets: I8  # [sides + 1]
-    target: npt.NDArray[np.int32]
+    target: I4
     target_offsets: I8  # [rules + 1]
-    scores: npt.NDArray[np.float32]  # [rules, scores]: raw
-    links: npt.NDArray[np.uint8]  # [links, 2]: of words
+    scores: F4  # [rules, scores]: raw
+    links: U1  # [links, 2]: of words
     link_offsets: I8  # [rules + 1]
     trie_keys: I8  # a power of two; see `child` below
     trie_nodes: I8  # the node at each slot of `trie_keys`
@@ -80,10 +77,10 @@ class RuleTable:
     def make(
         cls,
         names: Sequence[str],
-        source: tuple[npt.NDArray[Any], I8],
-        target: tuple[npt.NDArray[Any], I8],
-        scores: npt.NDArray[np.float32],
-        links: tuple[npt.NDArray[np.uint8], I8],
+        source: tuple[AnyArray, I8],
+        target: tuple[AnyArray, I8],
+        scores: F4,
+        links: tuple[U1, I8],
         words: tuple[Vocabulary, Vocabulary],
         rank: F8,
     ) -> RuleTable:

@@ -9,19 +9,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import I4, I8
 from camber.corpus.bitext import Sentences
 from camber.kernel import kernel
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
-
-def ends_of(text: Sentences) -> Int32s:
+def ends_of(text: Sentences) -> I4:
     """Return, for every position, where its sentence ends: int32[tokens]."""
     return np.repeat(text.offsets[1:], text.lengths).astype(np.int32)
 
 
-def sort_suffixes(text: Sentences) -> Int32s:
+def sort_suffixes(text: Sentences) -> I4:
     """Sort all positions of a text by the words that follow: int32[tokens].
 
     >>> sort_suffixes(Sentences.encode([["b", "a"], ["b"]])).tolist()   # ids: b 0, a 1
@@ -68,7 +66,7 @@ def sort_suffixes(text: Sentences) -> Int32s:
     return order.astype(np.int32)
 
 
-def merge_suffixes(words: Int32s, ends: Int32s, old: Int32s, new: Int32s) -> Int32s:
+def merge_suffixes(words: I4, ends: I4, old: I4, new: I4) -> I4:
     """Merge two sorted lists of suffixes of one text; where both are equal the old one comes first.
 
     `old` are positions of the first part of the text, `new` those of the rest.
@@ -84,14 +82,14 @@ def merge_suffixes(words: Int32s, ends: Int32s, old: Int32s, new: Int32s) -> Int
     return merged
 
 
-def find_phrase(words: Int32s, ends: Int32s, order: Int32s, phrase: npt.ArrayLike) -> tuple[int, int]:
+def find_phrase(words: I4, ends: I4, order: I4, phrase: npt.ArrayLike) -> tuple[int, int]:
     """Return the range of a suffix array whose suffixes start with `phrase`; an empty range if there is none."""
     ids = np.atleast_1d(np.asarray(phrase, np.int64))
     low, high = _find(words, ends, order, ids)
     return int(low), int(high)
 
 
-def _rank(keys: Int64s, order: npt.NDArray[np.intp]) -> int:
+def _rank(keys: I8, order: npt.NDArray[np.intp]) -> int:
     """Replace keys by their rank from 1, and return how many differ."""
     step = np.ones(len(keys), np.int64)
     step[1:] = np.diff(keys[order]) != 0

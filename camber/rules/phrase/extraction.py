@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.lexical import LexicalTable, lexical_table
 from camber.align.pharaoh import Alignment
@@ -17,8 +16,6 @@ from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.significance import significant
 from camber.rules.phrase.store import RuleStore
 from camber.rules.phrase.suffixes import SortedSuffixes
-
-Int64s = npt.NDArray[np.int64]
 
 
 def extract(

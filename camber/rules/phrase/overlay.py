@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.lexical import LexicalTable, lexical_table
 from camber.arrays.ragged import cut, offsets_from, take_ragged
+from camber.arrays.types import F8, I4, I8, U1, AnyArray, Bools
 from camber.corpus.vocabulary import Vocabulary
 from camber.engine import Threads
 from camber.errors import ModelError
@@ -32,9 +32,6 @@ from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.scoring import SMOOTHING
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
-
-Floats = npt.NDArray[np.float64]
-Int64s = npt.NDArray[np.int64]
 
 #: How often a source phrase of a table without counts is taken to have been seen.
 WORTH = 10
@@ -50,18 +47,18 @@ class BatchRules(NamedTuple):
     """The rules of the phrases of some sentences."""
 
     store: RuleStore  # those rules only; its source phrases are in no particular order
-    spans: Int64s  # [words, longest] the phrase of `store` that begins at the word and has k + 1 words, or -1
-    numbers: Int64s  # [rules] the row in the whole store, or the store's size + the row among the added rules
+    spans: I8  # [words, longest] the phrase of `store` that begins at the word and has k + 1 words, or -1
+    numbers: I8  # [rules] the row in the whole store, or the store's size + the row among the added rules
 
 
 class AddedTargets(NamedTuple):
     """The distinct target phrases of the added rules."""
 
-    number: Int64s  # [added rules] of their target phrase
-    rows: Int64s  # [targets] an added rule that has it
-    slots: Int64s  # hash table
-    added: Int64s  # [targets] c(t) among the added pairs
-    stored: Int64s  # [targets] c(t) in the store
+    number: I8  # [added rules] of their target phrase
+    rows: I8  # [targets] an added rule that has it
+    slots: I8  # hash table
+    added: I8  # [targets] c(t) among the added pairs
+    stored: I8  # [targets] c(t) in the store
 
 
 class Overlay:
@@ -100,12 +97,12 @@ class Overlay:
         """The phrase pairs of the added pairs alone."""
         return self._extracted()[0]
 
-    def links_of(self, number: int) -> npt.NDArray[np.uint8]:
+    def links_of(self, number: int) -> U1:
         """Return the inner links of a rule by its number (see :class:`BatchRules`), uint8[links, 2]."""
         store, row = (self.store, number) if number < len(self.store) else (self.added, number - len(self.store))
         return store.links_of(row)
 
-    def batch(self, sentences: Sequence[Int64s]) -> BatchRules:
+    def batch(self, sentences: Sequence[I8]) -> BatchRules:
         """Return the rules of sentences, int64 ids of :attr:`source_vocabulary` (-1: unknown)."""
         store, (added, targets) = self.store, self._extracted()
         # which phrases of either store the spans are; together they number the phrases of the batch
@@ -161,7 +158,7 @@ class Overlay:
         )
         return BatchRules(found, spans, rows)
 
-    def _pieces(self, flat: str, offsets: str, rows: Int64s) -> tuple[npt.NDArray[Any], Int64s]:
+    def _pieces(self, flat: str, offsets: str, rows: I8) -> tuple[AnyArray, I8]:
         """Gather ragged pieces of rules by their numbers, from both stores."""
         size, added = len(self.store), self.added
         own, new = rows < size, rows >= size
@@ -191,12 +188,12 @@ class Overlay:
 class _Merged:
     """Columns of the batch's rules: the store's first, then those that only the added pairs have."""
 
-    def __init__(self, scores: Floats, counts: Floats, reordering: Floats, together: Floats) -> None:
+    def __init__(self, scores: F8, counts: F8, reordering: F8, together: F8) -> None:
         self.scores, self.counts, self.reordering = scores, counts, reordering
         self.together = together  # [rules] c_added(s, t)
 
     @classmethod
-    def of(cls, store: RuleStore, rows: Int64s, phrases: Int64s) -> _Merged:
+    def of(cls, store: RuleStore, rows: I8, phrases: I8) -> _Merged:
         scores = store.scores[rows].astype(np.float64)
         counts = store.counts[rows].astype(np.float64)
         lacking = counts[:, 1] <= 0
@@ -206,7 +203,7 @@ class _Merged:
             counts[lacking, 0] = (seen / scores[:, _P_S_GIVEN_T])[lacking]
         return cls(scores, counts, store.reordering[rows].astype(np.float64), np.zeros(len(rows)))
 
-    def join(self, added: RuleStore, new_rows: Int64s, own: Int64s, new: npt.NDArray[np.bool_]) -> None:
+    def join(self, added: RuleStore, new_rows: I8, own: I8, new: Bools) -> None:
         """Count the added occurrences of rules that the store has: own[k] is the place of the k-th of them here."""
         rows = new_rows[new]
         together, before = added.counts[rows, 1].astype(np.float64), self.counts[own, 1]
@@ -218,7 +215,7 @@ class _Merged:
         self.together[own] = together
         self.counts[own, 1] += together
 
-    def append(self, added: RuleStore, rows: Int64s, stored: Int64s) -> None:
+    def append(self, added: RuleStore, rows: I8, stored: I8) -> None:
         """Add rules that only the added pairs have; `stored` is how often their targets are in the store."""
         scores = added.scores[rows].astype(np.float64)
         scores[:, [_P_S_GIVEN_T, _P_T_GIVEN_S]] = 0  # in the store
@@ -228,7 +225,7 @@ class _Merged:
         self.reordering = np.concatenate((self.reordering, added.reordering[rows]))
         self.together = np.concatenate((self.together, together))
 
-    def weigh(self, source: Int64s, source_added: Int64s, target_added: Int64s) -> None:
+    def weigh(self, source: I8, source_added: I8, target_added: I8) -> None:
         """Set both probabilities: c(s) in the store, c(s) and c(t) among the added pairs, of every rule."""
         for column, stored, new in (
             (_P_T_GIVEN_S, source, source_added),
@@ -241,27 +238,27 @@ class _Merged:
         np.maximum(self.scores, np.finfo(np.float32).tiny, out=self.scores)
 
 
-def _seen(counts: Int64s) -> Int64s:
+def _seen(counts: I8) -> I8:
     return np.where(counts > 0, counts, WORTH)
 
 
-def _at(values: Int64s, phrases: Int64s) -> Int64s:
+def _at(values: I8, phrases: I8) -> I8:
     """Take values of phrases, 0 for the phrase -1."""
     found = np.zeros(len(phrases), np.int64)
     found[phrases >= 0] = values[phrases[phrases >= 0]]
     return found
 
 
-def _spans(store: RuleStore, sentences: Sequence[Int64s]) -> Int64s:
+def _spans(store: RuleStore, sentences: Sequence[I8]) -> I8:
     width = max(store.max_phrase_length, 1)
     return np.concatenate([np.zeros((0, width), np.int64), *(store.spans(ids) for ids in sentences)])
 
 
-def _widened(spans: Int64s, longest: int) -> Int64s:
+def _widened(spans: I8, longest: int) -> I8:
     return np.pad(spans, ((0, 0), (0, longest - spans.shape[1])), constant_values=-1)
 
 
-def _rows_of(store: RuleStore, phrases: Int64s) -> tuple[Int64s, Int64s]:
+def _rows_of(store: RuleStore, phrases: I8) -> tuple[I8, I8]:
     """Return all rules of phrases (-1: none), and to which of the phrases each belongs."""
     known = np.flatnonzero(phrases >= 0)
     starts = store.rule_offsets[phrases[known]]
@@ -270,7 +267,7 @@ def _rows_of(store: RuleStore, phrases: Int64s) -> tuple[Int64s, Int64s]:
     return np.arange(len(shift)) + shift, np.repeat(known, sizes)
 
 
-def _matches(own: Int64s, valid: npt.NDArray[np.bool_], new: Int64s) -> tuple[Int64s, npt.NDArray[np.bool_]]:
+def _matches(own: I8, valid: Bools, new: I8) -> tuple[I8, Bools]:
     """Match equal keys, each unique on its side: places of `own`, in the order of the `new` that the mask marks."""
     places = np.flatnonzero(valid)
     places = places[np.argsort(own[places])]
@@ -294,7 +291,7 @@ def _targets(added: RuleStore, store: RuleStore) -> AddedTargets:
     return targets
 
 
-def _numbers(store: RuleStore, rows: Int64s, added: RuleStore, targets: AddedTargets) -> Int64s:
+def _numbers(store: RuleStore, rows: I8, added: RuleStore, targets: AddedTargets) -> I8:
     """Return, for rules of the store, the number of their target phrase among the added ones, or -1."""
     out = np.empty(len(rows), np.int64)
     known = added.target_ids, added.target_offsets, targets.rows
@@ -302,7 +299,7 @@ def _numbers(store: RuleStore, rows: Int64s, added: RuleStore, targets: AddedTar
     return out
 
 
-def number_phrases(ids: npt.NDArray[np.int32], offsets: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+def number_phrases(ids: I4, offsets: I8) -> tuple[I8, I8, I8]:
     """Number the distinct phrases ``ids[offsets[k]:offsets[k + 1]]`` by first use.
 
     Returns the number of every phrase, the first place of every number, and the hash table that finds them again.

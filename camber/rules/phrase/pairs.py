@@ -8,12 +8,12 @@ not: all variants up to the length limit are taken.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.types import I8, U1, AnyArray
 from camber.corpus.bitext import Bitext
 from camber.engine import LOCAL, Engine, split_evenly
 from camber.errors import CamberError
@@ -26,16 +26,14 @@ MONOTONE, SWAP, DISCONTINUOUS = 0, 1, 2
 #: Sentence pairs that one call of the kernel works on.
 _BATCH = 2000
 
-Int64s = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class Occurrences:
     """All N phrase pair occurrences of a bitext, in the order of the text."""
 
-    keys: Int64s  # [N] source n-gram * target n-grams + target n-gram (see `suffixes`)
-    patterns: Int64s  # [W, N] word alignment inside: `positions_per_word` target places of `longest` bits in every word
-    orientations: npt.NDArray[np.uint8]  # [N] backward * 3 + forward
+    keys: I8  # [N] source n-gram * target n-grams + target n-gram (see `suffixes`)
+    patterns: I8  # [W, N] word alignment inside: `positions_per_word` target places of `longest` bits in every word
+    orientations: U1  # [N] backward * 3 + forward
     target_codes: int  # how many names target n-grams may have
 
 
@@ -80,23 +78,21 @@ def find_phrases(
     return Occurrences(np.concatenate(keys), np.concatenate(inside, axis=1), np.concatenate(orientations), target_codes)
 
 
-_Three = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
+_Three = tuple[AnyArray, AnyArray, AnyArray]
 
 
 class _Shared(NamedTuple):
     """What finding the phrases of all sentence pairs needs."""
 
     texts: _Three  # offsets of source and target, links
-    tables: tuple[
-        npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]
-    ]  # offsets of the links, first occurrences of source and target phrases
+    tables: tuple[AnyArray, AnyArray, AnyArray]  # offsets of the links, first occurrences of source and target phrases
     longest: int
     target_codes: int
     per_word: int
     room: int
 
 
-def _occurrences(shared: _Shared, pairs: range) -> tuple[Int64s, Int64s, npt.NDArray[np.uint8]]:
+def _occurrences(shared: _Shared, pairs: range) -> tuple[I8, I8, U1]:
     """Return the phrases of some sentence pairs: the first three columns of :class:`Occurrences`."""
     width = -(-shared.longest // shared.per_word)
     work = np.empty((5, shared.room), np.int64)

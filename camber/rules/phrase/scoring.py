@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.lexical import LexicalTable
+from camber.arrays.types import F4, F8, I4, I8, U1
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, find, insert
 from camber.rules.phrase.pairs import Occurrences, positions_per_word
@@ -18,21 +19,19 @@ from camber.rules.phrase.pairs import Occurrences, positions_per_word
 #: Added to the count of every orientation.
 SMOOTHING = 0.5
 
-Int64s = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class PhrasePairs:
     """R distinct phrase pairs, sorted by source n-gram, then target n-gram."""
 
-    source: Int64s  # [R] names of the source n-grams
-    target: Int64s  # [R] names of the target n-grams
-    counts: Int64s  # [R] c(s, t)
+    source: I8  # [R] names of the source n-grams
+    target: I8  # [R] names of the target n-grams
+    counts: I8  # [R] c(s, t)
     orientations: npt.NDArray[
         np.int32
     ]  # [R, 6] how often the pair was monotone, swapped, discontinuous: backward, then forward
-    patterns: Int64s  # [W, R] the most frequent inner alignment
-    inverse_patterns: Int64s  # [W, R] the same, but ties are broken from the source's side
+    patterns: I8  # [W, R] the most frequent inner alignment
+    inverse_patterns: I8  # [W, R] the same, but ties are broken from the source's side
 
 
 def gather(occurrences: Occurrences, longest: int) -> PhrasePairs:
@@ -58,9 +57,7 @@ def gather(occurrences: Occurrences, longest: int) -> PhrasePairs:
     )
 
 
-def orientation_probabilities(
-    counted: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]
-) -> npt.NDArray[np.float32]:
+def orientation_probabilities(counted: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> F4:
     """Smooth int[R, 6] orientation counts of pairs that occurred int[R] times into float32[R, 6] probabilities.
 
     >>> orientation_probabilities(np.array([[1, 0, 0, 0, 0, 1]]), np.array([1])).round(3).tolist()[0][:2]
@@ -74,15 +71,15 @@ def orientation_probabilities(
 
 def lexical_weights(
     pairs: PhrasePairs,
-    source_ids: npt.NDArray[np.int32],
-    source_starts: Int64s,
-    source_lengths: Int64s,
-    target_ids: npt.NDArray[np.int32],
-    target_starts: Int64s,
-    target_lengths: Int64s,
+    source_ids: I4,
+    source_starts: I8,
+    source_lengths: I8,
+    target_ids: I4,
+    target_starts: I8,
+    target_lengths: I8,
     lexicon: LexicalTable,
     longest: int,
-) -> npt.NDArray[np.float64]:
+) -> F8:
     """Return float64[R, 2]: lex(s|t) and lex(t|s) of the phrase pairs (Koehn, Och & Marcu 2003, Section 3.3).
 
     A phrase pair's words are ``source_ids[source_starts[r]:][:source_lengths[r]]``, and the same for the target.
@@ -110,7 +107,7 @@ def lexical_weights(
     return out
 
 
-def links_of(patterns: Int64s, longest: int) -> tuple[npt.NDArray[np.uint8], Int64s]:
+def links_of(patterns: I8, longest: int) -> tuple[U1, I8]:
     """Unpack patterns into links (source, target), by target and then source place, and their number per pattern."""
     sizes = np.bitwise_count(patterns).sum(axis=0, dtype=np.int64)
     links = np.empty((int(sizes.sum()), 2), np.uint8)

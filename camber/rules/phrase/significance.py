@@ -16,6 +16,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.types import F8
 from camber.errors import CamberError
 from camber.kernel import kernel
 from camber.rules.phrase.store import RuleStore
@@ -24,9 +25,7 @@ from camber.rules.phrase.store import RuleStore
 THRESHOLDS = {"alpha-epsilon": -0.01, "alpha+epsilon": 0.01}
 
 
-def significance(
-    together: npt.ArrayLike, source: npt.ArrayLike, target: npt.ArrayLike, total: int
-) -> npt.NDArray[np.float64]:
+def significance(together: npt.ArrayLike, source: npt.ArrayLike, target: npt.ArrayLike, total: int) -> F8:
     """Return −ln p of Fisher's exact test for counts c(s,t), c(s), c(t) among `total` events (1-D arrays).
 
     >>> significance([1, 3], [1, 3], [1, 3], 1000).round(2).tolist()    # ln N for a pair seen once

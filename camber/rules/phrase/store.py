@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from, take_ragged
+from camber.arrays.types import F4, I4, I8, U1, Bools
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.kernel import kernel
@@ -57,8 +58,6 @@ _ARRAYS: Shapes = {
     "link_offsets": (np.int64, 1),
 }
 
-Int64s = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
 class RuleStore:
@@ -68,17 +67,17 @@ class RuleStore:
     Where a table had no counts, the counts are 0; where it had no alignments, there are no links.
     """
 
-    source_ids: npt.NDArray[np.int32]  # [words of all source phrases]
-    source_offsets: Int64s  # [P + 1] into source_ids
-    rule_offsets: Int64s  # [P + 1] into the rules
-    source_counts: Int64s  # [P] c(s)
-    target_ids: npt.NDArray[np.int32]  # [words of all targets]
-    target_offsets: Int64s  # [R + 1] into target_ids
-    scores: npt.NDArray[np.float32]  # [R, 4] columns SCORE_NAMES
-    counts: npt.NDArray[np.int32]  # [R, 2] c(t), c(s, t)
-    reordering: npt.NDArray[np.float32]  # [R, 6] columns REORDERING_NAMES, or [R, 0]
-    links: npt.NDArray[np.uint8]  # [K, 2] (source, target) positions inside the phrase pair
-    link_offsets: Int64s  # [R + 1] into links
+    source_ids: I4  # [words of all source phrases]
+    source_offsets: I8  # [P + 1] into source_ids
+    rule_offsets: I8  # [P + 1] into the rules
+    source_counts: I8  # [P] c(s)
+    target_ids: I4  # [words of all targets]
+    target_offsets: I8  # [R + 1] into target_ids
+    scores: F4  # [R, 4] columns SCORE_NAMES
+    counts: I4  # [R, 2] c(t), c(s, t)
+    reordering: F4  # [R, 6] columns REORDERING_NAMES, or [R, 0]
+    links: U1  # [K, 2] (source, target) positions inside the phrase pair
+    link_offsets: I8  # [R + 1] into links
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
     max_phrase_length: int  # words of the longest source phrase
@@ -111,11 +110,11 @@ class RuleStore:
         """Return the rows of the rules of a source phrase, best first."""
         return range(int(self.rule_offsets[phrase]), int(self.rule_offsets[phrase + 1]))
 
-    def links_of(self, rule: int) -> npt.NDArray[np.uint8]:
+    def links_of(self, rule: int) -> U1:
         """Return the (source, target) links inside a rule, uint8[links, 2]."""
         return self.links[self.link_offsets[rule] : self.link_offsets[rule + 1]]
 
-    def table(self, names: Sequence[str]) -> npt.NDArray[np.float32]:
+    def table(self, names: Sequence[str]) -> F4:
         """Return raw scores and counts of all rules, float32[R, names]; NaN for a count that is not known.
 
         >>> store.table(["count_s", "count_st", "lex_t_given_s"])                   # doctest: +SKIP
@@ -145,7 +144,7 @@ class RuleStore:
             return -1
         return int(self.spans(ids)[0, len(ids) - 1])
 
-    def spans(self, sentence_ids: npt.ArrayLike) -> Int64s:
+    def spans(self, sentence_ids: npt.ArrayLike) -> I8:
         """Return int64[J, max_phrase_length]: the phrase that starts at j and has k + 1 words is at [j, k], or -1.
 
         Unknown words are -1 in `sentence_ids`.
@@ -167,7 +166,7 @@ class RuleStore:
         rank = np.arange(len(self)) - np.repeat(self.rule_offsets[:-1], sizes)
         return self.select(rank < limit)
 
-    def select(self, keep: npt.NDArray[np.bool_]) -> RuleStore:
+    def select(self, keep: Bools) -> RuleStore:
         """Keep the rules where ``keep[rule]`` holds, and the source phrases that still have rules."""
         rows = np.flatnonzero(keep)
         left = np.add.reduceat(np.append(keep, False), self.rule_offsets[:-1], dtype=np.int64)

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from camber.arrays.types import I4, I8
 from camber.corpus.bitext import Sentences
-
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -24,8 +21,8 @@ class SortedSuffixes:
 
     text: Sentences
     longest: int
-    order: Int64s  # [tokens] positions, sorted
-    first: Int32s  # [tokens, longest] place in `order` of the first occurrence of the n-gram (position, n - 1)
+    order: I8  # [tokens] positions, sorted
+    first: I4  # [tokens, longest] place in `order` of the first occurrence of the n-gram (position, n - 1)
 
     @classmethod
     def sort(cls, text: Sentences, longest: int) -> SortedSuffixes:
@@ -50,16 +47,16 @@ class SortedSuffixes:
             known *= 2
         return cls(text, longest, order, _first_occurrences(ids, left, order, longest))
 
-    def lengths_of(self, codes: Int64s) -> Int64s:
+    def lengths_of(self, codes: I8) -> I8:
         """Return n of n-grams named by ``first * (longest + 1) + n``."""
         return codes % (self.longest + 1)
 
-    def starts_of(self, codes: Int64s) -> Int64s:
+    def starts_of(self, codes: I8) -> I8:
         """Return a position in the text where each named n-gram stands."""
         return self.order[codes // (self.longest + 1)]
 
 
-def _first_occurrences(ids: Int32s, left: Int64s, order: Int64s, longest: int) -> Int32s:
+def _first_occurrences(ids: I4, left: I8, order: I8, longest: int) -> I4:
     tokens = len(ids)
     first = np.empty((tokens, longest), np.int32)
     same = np.ones(max(tokens - 1, 0), bool)  # neighbours in the order that share their first n words
