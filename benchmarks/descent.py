@@ -43,7 +43,7 @@ def descents(translator: Any, dev: DevSet, kind: str, bits: int, beta: float) ->
         for steps in STEPS:
             pro.TIED_STEPS, pro.tied_coordinates = steps, coordinates
             start = time.process_time()
-            fitted = pro.Pro(steps=1).fit(data, decoder.weights, 1, regulariser=penalty)
+            fitted = pro.Pro(steps=1).fit(data, decoder.weights, seed=1, regulariser=penalty)
             rows.append((name, int(fitted.info["steps"]), fitted.objective, time.process_time() - start))
     return rows
 

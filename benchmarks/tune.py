@@ -82,7 +82,9 @@ def table(data: TuningData, seeds: int, threads: int, large: bool) -> None:
     )
     for tuner in (Mert(), Pro(), Mira(), ExpectedBleu(), Likelihood()):
         name = type(tuner).__name__
-        runs = [cpu(lambda t=tuner, s=s: t.fit(data, UNTUNED, s, Threads(threads))) for s in range(1, seeds + 1)]  # type: ignore[misc]
+        runs = [
+            cpu(lambda t=tuner, s=s: t.fit(data, UNTUNED, seed=s, engine=Threads(threads))) for s in range(1, seeds + 1)
+        ]  # type: ignore[misc]
         seconds = float(np.mean([run[0] for run in runs]))
         scores = [run[1].metric for run in runs]
         small, bleu, big = MOSES[name]
@@ -153,7 +155,7 @@ def main() -> None:
         ExpectedBleu(steps=1),
         Likelihood(steps=1),
     ):
-        tuner.fit(data, UNTUNED, 1, 1)
+        tuner.fit(data, UNTUNED, seed=1)
     table(data, args.seeds, args.threads, large=False)
     if not args.skip_large:
         table(repeated(data, 10), 1, args.threads, large=True)

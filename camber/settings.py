@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from camber.errors import SettingsError
+from camber.registry import Registry
 
 
 def setting(
     default: Any,
     help: str,
     *,
-    choices: tuple[str, ...] = (),
+    choices: tuple[str, ...] | Registry[Any] = (),
     low: float | None = None,
     high: float | None = None,
 ) -> Any:

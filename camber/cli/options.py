@@ -56,7 +56,7 @@ def settings_options(
                 name = f"{prefix}_{item.name}" if prefix else item.name
                 flag = "--" + name.replace("_", "-")
                 choices = item.metadata.get("choices")
-                kind: Any = click.Choice(choices) if choices else _number(hints[item.name], item.metadata)
+                kind: Any = click.Choice(tuple(choices)) if choices else _number(hints[item.name], item.metadata)
                 if hints[item.name] is bool:
                     flag = f"{flag}/--no-{flag[2:]}"
                 command = click.option(

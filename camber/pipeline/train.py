@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,8 @@ from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextPipeline
 from camber.tune.loop import TuneSettings, tune
-from camber.tune.tuners import TUNERS, make_tuner
+from camber.tune.tuner import REGULARISER, SPARSE
+from camber.tune.tuners import check_tuner
 
 Name = str | Path
 Dev = tuple[list[str], list[list[str]]]  # source lines, and the lines of every reference
@@ -163,13 +163,8 @@ def _check_bend(settings: TuneSettings, tuned: bool) -> None:
         return
     if not tuned:
         raise SettingsError(f"the bend {settings.bend} is made by tuning, which needs a dev set or held-out pairs")
-    if settings.bend != "raw" and not _fits_bins(settings.tuner):
-        able = ", ".join(name for name in TUNERS if _fits_bins(name))
-        raise SettingsError(f"the tuner {settings.tuner} cannot fit the bins of the bend {settings.bend}; use {able}")
-
-
-def _fits_bins(tuner: str) -> bool:
-    return "regulariser" in inspect.signature(make_tuner(tuner).fit).parameters
+    if settings.bend != "raw":
+        check_tuner(settings.tuner, [SPARSE, REGULARISER], f"the bins of the bend {settings.bend}")
 
 
 def _read_dev(source: Name | None, references: list[Path]) -> Dev | None:

@@ -233,14 +233,12 @@ def _tuned(
     whole: bool,
 ) -> F8:
     """Return tuned weights whose scores vary as much as 1; the start where there is nothing to learn."""
-    extra = {} if penalty is None else {"regulariser": penalty}
     try:
-        fit: Any = make_tuner(tuner, **settings).fit
-        weights: F8 = fit(part, start, seed, engine, **extra).weights
+        tuned = make_tuner(tuner, **settings).fit(part, start, seed=seed, engine=engine, regulariser=penalty)
     except UnmovedError:
         return start
     except TuneError:
         if whole:
             raise
         return start  # these sentences alone teach nothing
-    return weights / (part.spread(part.scores(weights)) or 1.0)
+    return tuned.weights / (part.spread(part.scores(tuned.weights)) or 1.0)

@@ -67,7 +67,7 @@ class Linear:
 
         def tuned(part: TuningData) -> F8:
             try:
-                return _unit(make_tuner(tuner, **settings).fit(part, start, seed, engine).weights)
+                return _unit(make_tuner(tuner, **settings).fit(part, start, seed=seed, engine=engine).weights)
             except UnmovedError:
                 return start
             except TuneError:

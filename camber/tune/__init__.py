@@ -19,7 +19,7 @@ __getattr__, __dir__, __all__ = attach(
         "Mira": "camber.tune.mira",
         "Pro": "camber.tune.pro",
         "Tuned": "camber.tune.data",
-        "Tuner": "camber.tune.data",
+        "Tuner": "camber.tune.tuner",
         "TuningData": "camber.tune.data",
         "TUNERS": "camber.tune.tuners",
         "make_tuner": "camber.tune.tuners",

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8, AnyArray, Bools
-from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, TuneError
 from camber.kernel import kernel
 from camber.metrics.metric import Metric, References
@@ -32,23 +31,12 @@ from camber.nbest import NBest
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a tuner found."""
+    """What came out of tuning."""
 
     weights: F8  # [features]
     objective: float  # in the tuner's own terms; which way is better, too
     metric: float  # the corpus score of the best hypotheses by these weights
     info: dict[str, Any] = field(default_factory=dict)
-
-
-class Tuner(Protocol):
-    """The one interface: settings in the constructor, then `fit`."""
-
-    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, engine: Engine = LOCAL) -> Tuned:
-        """Return weights for `data`; the same seed gives the same bytes with any number of threads.
-
-        Only MERT, which has many starts, uses more than one.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -89,13 +77,13 @@ class TuningData:
         dense = len(self.names) - self.bins
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != rows or (np.diff(offsets) < 0).any():
             raise ValueError(f"sentence offsets must rise from 0 to {rows}")
-        for found, expected, what in (
+        for shape, expected, what in (
             (self.features.shape, (rows, dense), "features"),
             (self.statistics.shape, (rows, len(self.missing)), "statistics"),
             (self.fixed.shape, (len(self.names),), "fixed"),
         ):
-            if found != expected:
-                raise ValueError(f"{what} has the shape {found}, expected {expected}")
+            if shape != expected:
+                raise ValueError(f"{what} has the shape {shape}, expected {expected}")
         if self.counts is not None and (len(self.counts) != rows or self.fixed[dense:].any()):
             raise ValueError(f"{len(self.counts)} rows of bins, expected {rows}; bins cannot be fixed")
         for table, what in ((self.features, "feature"), (self.statistics, "statistic")):
@@ -164,27 +152,27 @@ class TuningData:
 
     def start(self, weights: npt.ArrayLike) -> F8:
         """Check weights to start from, [features], and copy them."""
-        found = np.array(weights, np.float64)
-        if found.shape != (len(self.names),):
-            raise TuneError(f"{found.size} weights to start from, but {len(self.names)} features; give one for each")
-        if not np.isfinite(found).all():
-            bad = self.names[int(np.flatnonzero(~np.isfinite(found))[0])]
+        vector = np.array(weights, np.float64)
+        if vector.shape != (len(self.names),):
+            raise TuneError(f"{vector.size} weights to start from, but {len(self.names)} features; give one for each")
+        if not np.isfinite(vector).all():
+            bad = self.names[int(np.flatnonzero(~np.isfinite(vector))[0])]
             raise TuneError(f"the weight of {bad} to start from is not a finite number")
-        return found
+        return vector
 
     def base(self, weights: F8) -> F8:
         """Return what the fixed features add to every score, float64[hypotheses]."""
-        found = np.zeros(self.hypotheses)
+        base = np.zeros(self.hypotheses)
         for column in np.flatnonzero(self.fixed & (weights != 0.0)).tolist():
-            found += weights[column] * self.features[:, column]
-        return found
+            base += weights[column] * self.features[:, column]
+        return base
 
     def scores(self, weights: npt.ArrayLike) -> F8:
         """Return the model's score of every hypothesis, float64[hypotheses]."""
         vector = self.start(weights)
-        found = self.base(vector)
-        self.add_scores(vector[self.free], found)
-        return found
+        scores = self.base(vector)
+        self.add_scores(vector[self.free], scores)
+        return scores
 
     def add_scores(self, weights: F8, scores: F8) -> None:
         """Add what the tuned features give to `scores` in place: float64[free], [hypotheses]."""
@@ -206,32 +194,25 @@ class TuningData:
             self.missing, counts,
         )  # fmt: skip
 
-    def without_bins(self, tuner: str) -> None:
-        """Refuse a list with bins, for tuners that would need hours for thousands of weights."""
-        if self.counts is not None:
-            raise TuneError(
-                f"{tuner} cannot tune the {self.bins:,} weights of a bent model; use pro, expected-bleu or likelihood"
-            )
-
     def one_best(self, weights: npt.ArrayLike) -> I8:
         """Return the best hypothesis of every sentence, the first among equals; -1 where there is none."""
         return self.best_by(self.scores(weights))
 
     def best_by(self, scores: F8) -> I8:
         """Return the hypothesis with the highest score of every sentence, the first among equals; -1: none."""
-        found = np.empty(len(self), np.int64)
-        _first_highest(self.sentence_offsets, np.ascontiguousarray(scores, np.float64), found)
-        return found
+        best = np.empty(len(self), np.int64)
+        _first_highest(self.sentence_offsets, np.ascontiguousarray(scores, np.float64), best)
+        return best
 
     def one_best_of_many(self, points: F8, base: F8) -> I8:
         """Return the best hypotheses by many tuned weights at once: float64[n, free] → int64[n, sentences].
 
         The list goes by once, not once for each of them. `base` is what the fixed features add.
         """
-        found = np.empty((len(points), len(self)), np.int64)
+        best = np.empty((len(points), len(self)), np.int64)
         room = np.empty(int(np.diff(self.sentence_offsets).max(initial=0)))
-        _first_highest_of_many(self.sentence_offsets, self.columns, base, np.ascontiguousarray(points), room, found)
-        return found
+        _first_highest_of_many(self.sentence_offsets, self.columns, base, np.ascontiguousarray(points), room, best)
+        return best
 
     def score_of(self, chosen: I8) -> float:
         """Return the corpus score, as the metric has it, of one hypothesis per sentence (-1: none)."""
@@ -268,13 +249,13 @@ class TuningData:
 
         Bins share one number: neighbours are tied together, so steps of one size suit them.
         """
-        found = np.array([self.spread(column) for column in self.columns])
+        scales = np.array([self.spread(column) for column in self.columns])
         # rounding of the mean is no variation
-        found = np.where(found > 1e-10 * np.abs(self.columns).max(axis=1, initial=0.0), found, 1.0)
+        scales = np.where(scales > 1e-10 * np.abs(self.columns).max(axis=1, initial=0.0), scales, 1.0)
         if self.counts is None:
-            return found
+            return scales
         typical = float(np.sqrt((self.counts.spreads(self.sentence_offsets) ** 2).mean()))
-        return np.concatenate([found, np.full(self.bins, typical or 1.0)])
+        return np.concatenate([scales, np.full(self.bins, typical or 1.0)])
 
     def varies(self) -> bool:
         """Say whether the hypotheses of any sentence differ in a tuned feature."""
@@ -325,18 +306,18 @@ def _project(columns, slopes, gradient):
 
 
 @kernel
-def _first_highest(offsets, scores, found):
-    for s in range(len(found)):
+def _first_highest(offsets, scores, chosen):
+    for s in range(len(chosen)):
         best = -1
         for h in range(offsets[s], offsets[s + 1]):
             if best < 0 or scores[h] > scores[best]:
                 best = h
-        found[s] = best
+        chosen[s] = best
 
 
 @kernel
-def _first_highest_of_many(offsets, columns, base, points, room, found):
-    for s in range(found.shape[1]):
+def _first_highest_of_many(offsets, columns, base, points, room, chosen):
+    for s in range(chosen.shape[1]):
         start, end = offsets[s], offsets[s + 1]
         fixed = base[start:end]
         scores = room[: end - start]
@@ -354,4 +335,4 @@ def _first_highest_of_many(offsets, columns, base, points, room, found):
                 if scores[i] > highest:
                     highest = scores[i]
                     best = start + i
-            found[p, s] = best
+            chosen[p, s] = best

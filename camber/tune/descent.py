@@ -64,31 +64,31 @@ class Coordinates:
 
     def inside(self, point: F8) -> F8:
         """Return the coordinates of weights."""
-        found = point / self._scales
+        coordinates = point / self._scales
         for chain, factor in self._bands:
             own = point[chain]
-            found[chain] = factor[2] * own
-            found[chain][:-1] += factor[1, 1:] * own[1:]
-            found[chain][:-2] += factor[0, 2:] * own[2:]
-        return found
+            coordinates[chain] = factor[2] * own
+            coordinates[chain][:-1] += factor[1, 1:] * own[1:]
+            coordinates[chain][:-2] += factor[0, 2:] * own[2:]
+        return coordinates
 
     def outside(self, inside: F8) -> F8:
         """Return the weights of coordinates."""
-        found = inside * self._scales
+        weights = inside * self._scales
         for chain, factor in self._bands:
-            found[chain] = scipy.linalg.solve_banded((0, 2), factor, inside[chain])
-        return found
+            weights[chain] = scipy.linalg.solve_banded((0, 2), factor, inside[chain])
+        return weights
 
     def gradient(self, gradient: F8) -> F8:
         """Turn a gradient in the weights into one in the coordinates."""
-        found = gradient * self._scales
+        turned = gradient * self._scales
         for chain, factor in self._bands:
             lower = np.zeros_like(factor)  # the transposed factor, in rows by diagonal
             lower[0] = factor[2]
             lower[1, :-1] = factor[1, 1:]
             lower[2, :-2] = factor[0, 2:]
-            found[chain] = scipy.linalg.solve_banded((2, 0), lower, gradient[chain])
-        return found
+            turned[chain] = scipy.linalg.solve_banded((2, 0), lower, gradient[chain])
+        return turned
 
 
 def tied_coordinates(data: TuningData, regulariser: Regulariser | None, share: float) -> Coordinates:
@@ -118,17 +118,17 @@ def lbfgs(
         value, gradient = objective(seen.outside(point))
         return value, seen.gradient(gradient)
 
-    found = scipy.optimize.minimize(
+    descent = scipy.optimize.minimize(
         scaled,
         seen.inside(start),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tolerance, "gtol": 1e-12, "maxcor": 10},
     )
-    if found.nit >= steps:
+    if descent.nit >= steps:
         log.debug("descent: stopped after %d steps, before it converged", steps)
-    point = seen.outside(np.asarray(found.x, np.float64))
-    return _minimum(objective, start, point, float(found.fun), int(found.nit))
+    point = seen.outside(np.asarray(descent.x, np.float64))
+    return _minimum(objective, start, point, float(descent.fun), int(descent.nit))
 
 
 def rprop(

@@ -11,20 +11,21 @@ sigmoid.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.types import F8
 from camber.engine import LOCAL, Engine
-from camber.errors import TuneError
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, Objective, lbfgs, rprop, tied_coordinates
-from camber.tune.guards import check_list, finished
+from camber.tune.guards import check_task, finished
 from camber.tune.posterior import Posterior
 from camber.tune.regularise import L2, PAIRS, Regulariser, Scaled
+from camber.tune.tuner import REGULARISER, SPARSE
 
 METHODS = ("rprop", "lbfgs")
 _LEAST = 1e-12  # expected matches below this count as this: the logarithm stays finite
@@ -68,6 +69,9 @@ def entropy(posterior: Posterior) -> tuple[float, F8]:
 class ExpectedBleu(Settings):
     """Maximise the BLEU of expected counts, by RProp or L-BFGS."""
 
+    takes: ClassVar[frozenset[str]] = frozenset({SPARSE, REGULARISER})
+    step: ClassVar[float] = 1.0
+
     method: str = setting("rprop", "how to climb", choices=METHODS)
     scale: float = setting(1.0, "factor of the scores in the probabilities; a large one nears the 1-best", low=1e-9)
     steepness: float = setting(100.0, "of the sigmoid in the brevity penalty, per relative length", low=1e-9)
@@ -79,6 +83,7 @@ class ExpectedBleu(Settings):
         self,
         data: TuningData,
         start: npt.ArrayLike,
+        *,
         seed: int,
         engine: Engine = LOCAL,
         regulariser: Regulariser | None = None,
@@ -90,23 +95,22 @@ class ExpectedBleu(Settings):
         RProp moves each on its own.
         """
         first = data.start(start)
-        check_list(data)
+        check_task(self, data, regulariser)
         objective = self.objective(data, first, regulariser)
         if regulariser is not None:
             seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
-            found = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS))
+            minimum = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS))
         elif self.method == "rprop":
-            found = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps)
+            minimum = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps)
         else:
-            found = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
+            minimum = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
         weights = first.copy()
-        weights[data.free] = found.point
-        return finished(data, weights, -found.value, found.moved, {"steps": found.steps})
+        weights[data.free] = minimum.point
+        return finished(data, weights, -minimum.value, {"steps": minimum.steps}, moved=minimum.moved)
 
     def objective(self, data: TuningData, start: F8, regulariser: Regulariser | None = None) -> Objective:
         """Return the function that is minimised: tuned weights float64[free] → (-J, its gradient)."""
-        if not isinstance(data.metric, BLEU):
-            raise TuneError(f"expected BLEU needs the statistics of BLEU, not of {data.metric.name}; use another tuner")
+        assert isinstance(data.metric, BLEU)  # `takes` does not name other metrics
         order = data.metric.order
         posterior = Posterior(data, start)
         prior = L2(1.0 / self.variance if self.variance > 0.0 else 0.0)

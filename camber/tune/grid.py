@@ -21,8 +21,8 @@ from camber.features.weights import Weights
 from camber.model.translator import Translator
 from camber.progress import log
 from camber.tune.bending import bent_decoder
-from camber.tune.data import Tuner
 from camber.tune.loop import DevSet, Outcome, TuneSettings, tune_decoder
+from camber.tune.tuner import Tuner
 from camber.tune.tuners import make_tuner
 
 #: what may be searched → what it is

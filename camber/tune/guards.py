@@ -8,7 +8,26 @@ import numpy as np
 
 from camber.arrays.types import F8
 from camber.errors import TuneError, UnmovedError
+from camber.metrics.bleu import BLEU
 from camber.tune.data import Tuned, TuningData
+from camber.tune.regularise import Regulariser
+from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE, Tuner
+from camber.tune.tuners import refuse
+
+
+def check_task(tuner: Tuner, data: TuningData, regulariser: Regulariser | None) -> None:
+    """Refuse what a tuner does not take, and a list from which no weight can be learnt."""
+    needs = {}
+    if data.counts is not None:
+        needs[SPARSE] = f"the {data.bins:,} weights of a bent model"
+    if regulariser is not None:
+        needs[REGULARISER] = "weights under a regulariser"
+    if not isinstance(data.metric, BLEU):
+        needs[ANY_METRIC] = f"weights for this metric: it needs the statistics of BLEU, not of {data.metric.name}"
+    for need, task in needs.items():
+        if need not in tuner.takes:
+            raise refuse(tuner, needs, task)
+    check_list(data)
 
 
 def check_list(data: TuningData) -> None:
@@ -37,7 +56,7 @@ def _statistics_vary(data: TuningData) -> bool:
     return bool((data.statistics != data.statistics[first]).any())
 
 
-def finished(data: TuningData, weights: F8, objective: float, moved: bool, info: dict[str, Any]) -> Tuned:
+def finished(data: TuningData, weights: F8, objective: float, info: dict[str, Any], *, moved: bool) -> Tuned:
     """Check an outcome and wrap it up; `moved` says whether the objective changed from its start."""
     if not np.isfinite(weights).all() or not np.isfinite(objective):
         raise TuneError("tuning ended with numbers that are not finite; are some features very large? scale them")

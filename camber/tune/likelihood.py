@@ -6,6 +6,7 @@ tuned = Likelihood().fit(data, start, seed=1)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy.typing as npt
 
@@ -14,9 +15,10 @@ from camber.engine import LOCAL, Engine
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
-from camber.tune.guards import check_list, finished
+from camber.tune.guards import check_task, finished
 from camber.tune.posterior import Posterior
 from camber.tune.regularise import L2, PAIRS, Penalty, Regulariser, Scaled, Sum
+from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
 
 
 def oracle_loss(posterior: Posterior, oracle: I8, weights: F8, scale: float = 1.0) -> tuple[float, F8]:
@@ -34,6 +36,9 @@ def oracle_loss(posterior: Posterior, oracle: I8, weights: F8, scale: float = 1.
 class Likelihood(Settings):
     """Maximum likelihood of the oracle hypothesis of every sentence among its list."""
 
+    takes: ClassVar[frozenset[str]] = frozenset({SPARSE, REGULARISER, ANY_METRIC})
+    step: ClassVar[float] = 1.0
+
     l2: float = setting(1.0, "strength of the L2 penalty on the summed loss", low=0.0)
     steps: int = setting(200, "largest number of L-BFGS steps (for tied bins at least 1,000)", low=1)
 
@@ -41,6 +46,7 @@ class Likelihood(Settings):
         self,
         data: TuningData,
         start: npt.ArrayLike,
+        *,
         seed: int,
         engine: Engine = LOCAL,
         regulariser: Regulariser | None = None,
@@ -50,7 +56,7 @@ class Likelihood(Settings):
         `regulariser` (on the tuned weights) is added to the loss and to L2, as if a sentence were `PAIRS` pairs of PRO.
         """
         first = data.start(start)
-        check_list(data)
+        check_task(self, data, regulariser)
         posterior = Posterior(data, first)
         oracle = data.oracle()
         penalty: Penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), Scaled(regulariser, 1.0 / PAIRS)))
@@ -62,7 +68,7 @@ class Likelihood(Settings):
 
         seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
         steps = self.steps if regulariser is None else max(self.steps, TIED_STEPS)
-        found = lbfgs(objective, first[data.free], seen, steps)
+        minimum = lbfgs(objective, first[data.free], seen, steps)
         weights = first.copy()
-        weights[data.free] = found.point
-        return finished(data, weights, found.value, found.moved, {"steps": found.steps})
+        weights[data.free] = minimum.point
+        return finished(data, weights, minimum.value, {"steps": minimum.steps}, moved=minimum.moved)

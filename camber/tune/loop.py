@@ -6,7 +6,6 @@ outcome.weights.write("weights.tsv")
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,8 +26,9 @@ from camber.model.translator import Translator
 from camber.progress import log
 from camber.settings import Settings, setting
 from camber.tune.bending import BENDS, bent_decoder, neighbours
-from camber.tune.data import Tuner, TuningData
-from camber.tune.tuners import TUNERS, make_tuner
+from camber.tune.data import TuningData
+from camber.tune.tuner import SPARSE, Tuner
+from camber.tune.tuners import TUNERS, make_tuner, refuse
 
 #: features that the loop leaves alone: an unknown word is passed through whatever its weight is
 FIXED = ("unknown",)
@@ -42,7 +42,7 @@ OFF = 0.1
 class TuneSettings(Settings):
     """How weights are tuned on a dev set."""
 
-    tuner: str = setting("expected-bleu", "how weights are fitted to the n-best lists", choices=tuple(TUNERS))
+    tuner: str = setting("expected-bleu", "how weights are fitted to the n-best lists", choices=TUNERS)
     metric: str = setting(
         "bleu", "what to tune for: BLEU, or BLEU with a strict brevity penalty", choices=("bleu", "sbp")
     )
@@ -68,10 +68,6 @@ class TuneSettings(Settings):
     step: float = setting(
         0.0, "how far to go from the old to the fitted weights (0: what suits the tuner)", low=0, high=1
     )
-
-
-#: Hopkins & May go a tenth of the way to PRO's fit of a round; half of it and all of it were level in one try
-_STEPS = {"pro": 0.5}
 
 
 @dataclass(frozen=True)
@@ -234,15 +230,12 @@ def _replica(
 ) -> Replica:
     """Run the loop once."""
     tuner = tuner or make_tuner(settings.tuner)
-    step = settings.step or _STEPS.get(settings.tuner, 1.0)
+    step = settings.step or tuner.step
     free = np.array([name not in FIXED for name in decoder.names])
     bins = 0 if decoder.bend is None else decoder.bend.width
     penalty = neighbours(decoder.bend, int(free.sum()) - bins, settings.beta, settings.gamma)
-    extra = {} if penalty is None else {"regulariser": penalty}
-    if bins and "regulariser" not in inspect.signature(tuner.fit).parameters:
-        raise TuneError(
-            f"{settings.tuner} cannot tune the {bins:,} weights of a bent model; use pro, expected-bleu or likelihood"
-        )
+    if bins and SPARSE not in tuner.takes:
+        raise refuse(tuner, [SPARSE], f"the {bins:,} weights of a bent model")
     weights, rounds = np.where(free, start, decoder.weights), []
     data: TuningData | None = None
     for number in range(1, settings.iterations + 1):
@@ -266,7 +259,7 @@ def _replica(
         if (last and number > 1) or new == 0 or number - 1 - best >= (settings.patience or number):
             break
         try:
-            fitted = tuner.fit(data, weights, seed + number, engine, **extra).weights
+            fitted = tuner.fit(data, weights, seed=seed + number, engine=engine, regulariser=penalty).weights
         except UnmovedError:
             if number == 1:
                 raise

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,9 @@ from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData, add_products
 from camber.tune.descent import rprop
 from camber.tune.expected import ExpectedBleu
-from camber.tune.guards import check_list, finished
+from camber.tune.guards import check_task, finished
+from camber.tune.regularise import Regulariser
+from camber.tune.tuner import ANY_METRIC
 
 _LEAST_GAIN = 1e-7  # of the metric (0 to 100): less is rounding
 _NARROW = 1e-9  # intervals narrower than this, relative to 1 + their place, are rounding
@@ -77,13 +79,13 @@ class LineSearch:
         sweep = np.argsort(breaks)  # equal ones in any order: nothing is measured between them
         self._sums[0] = data.sums_of(self._first)  # at the far left
         if self.parameters is not None:
-            found, quality = _best_interval(breaks, sweep, self._pairs, data.statistics, self._sums, *self.parameters)
+            best, quality = _best_interval(breaks, sweep, self._pairs, data.statistics, self._sums, *self.parameters)
         else:
             rows = np.empty((count + 1, self._sums.shape[1]))
             _all_sums(sweep, self._pairs, data.statistics, self._sums, rows)
-            found, quality = _highest_interval(breaks[sweep], data.quality(rows))
-        low = -np.inf if found == 0 else float(breaks[sweep[found - 1]])
-        high = np.inf if found == count else float(breaks[sweep[found]])
+            best, quality = _highest_interval(breaks[sweep], data.quality(rows))
+        low = -np.inf if best == 0 else float(breaks[sweep[best - 1]])
+        high = np.inf if best == count else float(breaks[sweep[best]])
         return Line(_middle(low, high), quality, low, high)
 
 
@@ -210,8 +212,8 @@ def _highest_interval(ends: F8, quality: F8) -> tuple[int, float]:
     wide = np.ones(len(quality), bool)
     if len(ends) > 1:
         wide[1:-1] = np.diff(ends) > _NARROW * (1.0 + np.abs(ends[1:]))
-    found = int(np.argmax(np.where(wide, quality, -np.inf)))
-    return found, float(quality[found])
+    highest = int(np.argmax(np.where(wide, quality, -np.inf)))
+    return highest, float(quality[highest])
 
 
 class _Ground(NamedTuple):
@@ -244,20 +246,30 @@ def _climbed(ground: _Ground, start: tuple[int, np.random.SeedSequence]) -> _Sum
 class Mert(Settings):
     """Minimum error rate training, here as the maximisation of any corpus metric."""
 
+    takes: ClassVar[frozenset[str]] = frozenset({ANY_METRIC})
+    step: ClassVar[float] = 1.0
+
     restarts: int = setting(20, "starting points: the given one, random ones, and some near the best so far", low=1)
     directions: int = setting(6, "random directions to try where no single weight helps", low=0)
     noise: float = setting(0.2, "how far from the best so far to start again, relative to its size", low=0.0)
     rounds: int = setting(100, "largest number of passes over the weights from one start", low=1)
 
-    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, engine: Engine = LOCAL) -> Tuned:
-        """Return the weights with the highest corpus metric found; objective and metric are the same number.
+    def fit(
+        self,
+        data: TuningData,
+        start: npt.ArrayLike,
+        *,
+        seed: int,
+        engine: Engine = LOCAL,
+        regulariser: Regulariser | None = None,
+    ) -> Tuned:
+        """Return the weights with the highest corpus metric of all climbs; objective and metric are the same number.
 
         The first generation starts from the given weights, from the maximum of expected BLEU near them (a smooth
         landscape leads to better regions), and from random points. Every later one starts near the best so far.
         """
         first = data.start(start)
-        data.without_bins("MERT")
-        check_list(data)
+        check_task(self, data, regulariser)
         scales = data.scales()
         base = data.base(first)
         seeds = np.random.SeedSequence(seed).spawn(self.restarts)
@@ -278,7 +290,7 @@ class Mert(Settings):
             "restarts": [sign * summit.quality for summit in summits],
         }
         moved = any(summit.moves for summit in summits)
-        return finished(data, _rescaled(data, best, first), sign * highest.quality, moved, info)
+        return finished(data, _rescaled(data, best, first), sign * highest.quality, info, moved=moved)
 
     def climb(
         self,
@@ -298,8 +310,8 @@ class Mert(Settings):
             add_products(data.columns, point, scores)
             return scores
 
-        def quality_of(found: F8) -> float:
-            return float(data.quality(data.sums_of(data.best_by(found))[None])[0])
+        def quality_of(scores: F8) -> float:
+            return float(data.quality(data.sums_of(data.best_by(scores))[None])[0])
 
         scores = scores_of(weights)
         quality = quality_of(scores)
@@ -390,9 +402,9 @@ def _rescaled(data: TuningData, weights: F8, start: F8) -> F8:
     if any((data.features[:, column] != data.features[first, column]).any() for column in held.tolist()):
         return weights
     size, wanted = np.abs(weights[data.free]).sum(), np.abs(start[data.free]).sum()
-    found = weights.copy()
+    scaled = weights.copy()
     if size > 0 and wanted > 0:
-        found[data.free] *= wanted / size
+        scaled[data.free] *= wanted / size
     elif size > 0:
-        found[data.free] /= size
-    return found
+        scaled[data.free] /= size
+    return scaled

@@ -10,6 +10,7 @@ measured on top of a pseudo-corpus, a decaying sum of the statistics of past sen
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,9 @@ from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
-from camber.tune.guards import check_list, finished
+from camber.tune.guards import check_task, finished
+from camber.tune.regularise import Regulariser
+from camber.tune.tuner import ANY_METRIC
 
 BACKGROUNDS = ("hope", "model")
 
@@ -29,17 +32,27 @@ BACKGROUNDS = ("hope", "model")
 class Mira(Settings):
     """k-best batch MIRA."""
 
+    takes: ClassVar[frozenset[str]] = frozenset({ANY_METRIC})
+    step: ClassVar[float] = 1.0
+
     epochs: int = setting(60, "passes over the sentences", low=1)
     c: float = setting(0.01, "largest step of an update (aggressiveness)", low=1e-12)
     decay: float = setting(0.999, "how much of the pseudo-corpus stays after each sentence", low=0.0, high=1.0)
     background: str = setting("hope", "hypotheses that enter the pseudo-corpus", choices=BACKGROUNDS)
     scale: float = setting(0.2, "factor of sentence scores (0 to 100) of metrics other than BLEU", low=1e-12)
 
-    def fit(self, data: TuningData, start: npt.ArrayLike, seed: int, engine: Engine = LOCAL) -> Tuned:
+    def fit(
+        self,
+        data: TuningData,
+        start: npt.ArrayLike,
+        *,
+        seed: int,
+        engine: Engine = LOCAL,
+        regulariser: Regulariser | None = None,
+    ) -> Tuned:
         """Return the averaged weights of the best epoch; the objective is its mean hinge loss."""
         first = data.start(start)
-        data.without_bins("MIRA")
-        check_list(data)
+        check_task(self, data, regulariser)
         # other metrics have no pseudo-corpus: their sentence scores are used as they are
         order = data.metric.order if isinstance(data.metric, BLEU) else 0
         gains = np.zeros(data.hypotheses) if order else self.scale * data.sentence_scores()
@@ -83,10 +96,10 @@ class Mira(Settings):
         chosen = data.one_best_of_many(averages, base)
         quality = data.quality(np.array([data.sums_of(row) for row in chosen]))
         best = int(np.argmax(quality))  # the first among equals
-        found = first.copy()
-        found[data.free] = averages[best]
+        tuned = first.copy()
+        tuned[data.free] = averages[best]
         info = {"epoch": best + 1, "updates": updates, "losses": losses}
-        return finished(data, found, losses[best], updates > 0, info)
+        return finished(data, tuned, losses[best], info, moved=updates > 0)
 
 
 def _shrinking(data: TuningData, start: F8, gains: F8) -> float:

@@ -29,15 +29,15 @@ class Posterior:
 
     def expected(self, table: F8) -> F8:
         """Return Σ p_k row_k over all hypotheses: [hypotheses, columns] → float64[columns]."""
-        found = np.zeros(table.shape[1])
-        _expect(self.probabilities, table, found)
-        return found
+        sums = np.zeros(table.shape[1])
+        _expect(self.probabilities, table, sums)
+        return sums
 
     def weighted(self, table: F8, factors: F8) -> F8:
         """Return the sum of every row's cells times `factors`: [hypotheses, columns], [columns] → [hypotheses]."""
-        found = np.empty(len(table))
-        _weigh(table, np.ascontiguousarray(factors), found)
-        return found
+        totals = np.empty(len(table))
+        _weigh(table, np.ascontiguousarray(factors), totals)
+        return totals
 
     def through_scores(self, slopes: F8) -> F8:
         """Return the gradient in the weights, given derivatives in the scaled scores: float64[hypotheses] → [free]."""
@@ -73,19 +73,19 @@ def _normalise(offsets, scores, scale, probabilities, logs):
 
 
 @kernel
-def _expect(probabilities, table, found):
+def _expect(probabilities, table, sums):
     for h in range(len(probabilities)):
-        for c in range(len(found)):
-            found[c] += probabilities[h] * table[h, c]
+        for c in range(len(sums)):
+            sums[c] += probabilities[h] * table[h, c]
 
 
 @kernel
-def _weigh(table, factors, found):
-    for h in range(len(found)):
+def _weigh(table, factors, totals):
+    for h in range(len(totals)):
         total = 0.0
         for c in range(len(factors)):
             total += factors[c] * table[h, c]
-        found[h] = total
+        totals[h] = total
 
 
 @kernel

@@ -11,6 +11,7 @@ Guzmán and Vogel 2013).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +27,17 @@ from camber.metrics.sentence import BREVITY, lengths_in_words
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
-from camber.tune.guards import check_list, finished
+from camber.tune.guards import check_task, finished
 from camber.tune.regularise import L2, Penalty, Regulariser, Sum
+from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
 
 
 @dataclass(frozen=True)
 class Pro(Settings):
     """Pairwise ranked optimisation."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({SPARSE, REGULARISER, ANY_METRIC})
+    step: ClassVar[float] = 0.5  # Hopkins & May go a tenth of the way; half of it and all of it were level in one try
 
     samples: int = setting(5000, "pairs drawn per sentence", low=1)
     threshold: float = setting(0.05, "least difference in sentence score (0 to 1) of a pair", low=0.0)
@@ -46,6 +51,7 @@ class Pro(Settings):
         self,
         data: TuningData,
         start: npt.ArrayLike,
+        *,
         seed: int,
         engine: Engine = LOCAL,
         regulariser: Regulariser | None = None,
@@ -55,7 +61,7 @@ class Pro(Settings):
         `regulariser` (on the tuned weights) is added to the loss and to L2.
         """
         first = data.start(start)
-        check_list(data)
+        check_task(self, data, regulariser)
         pairs = self.sample(data, seed)
         if not len(pairs):
             raise TuneError(
@@ -79,11 +85,12 @@ class Pro(Settings):
         # the first that separates the pairs
         origin = np.zeros(len(data.free)) if regulariser is None else first[data.free]
         seen = tied_coordinates(data, regulariser, 1.0 / len(pairs))
-        found = lbfgs(objective, origin, seen, self.steps if regulariser is None else max(self.steps, TIED_STEPS))
+        steps = self.steps if regulariser is None else max(self.steps, TIED_STEPS)
+        minimum = lbfgs(objective, origin, seen, steps)
         weights = first.copy()
-        weights[data.free] = found.point
-        info = {"pairs": len(pairs), "steps": found.steps}
-        return finished(data, weights, found.value, found.moved, info)
+        weights[data.free] = minimum.point
+        info = {"pairs": len(pairs), "steps": minimum.steps}
+        return finished(data, weights, minimum.value, info, moved=minimum.moved)
 
     def sample(self, data: TuningData, seed: int) -> I8:
         """Return pairs (better, worse) of hypotheses, int64[pairs, 2], by sentence and falling difference."""

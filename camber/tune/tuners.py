@@ -2,37 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from camber.errors import SettingsError
-from camber.tune.data import Tuner
+from camber.errors import CamberError, SettingsError, TuneError
+from camber.registry import Entry, Registry
 
-#: name → what it is, for help texts
-TUNERS = {
-    "mert": "exact line search on the corpus metric (Och 2003)",
-    "pro": "pairwise ranking (Hopkins & May 2011)",
-    "mira": "batch MIRA (Cherry & Foster 2012)",
-    "expected-bleu": "gradient ascent on expected BLEU (Nguyen et al. 2007)",
-    "likelihood": "likelihood of the oracle",
-}
+if TYPE_CHECKING:
+    from camber.tune.tuner import Tuner
+
+#: the tuners' classes, which are settings, too
+TUNERS: Registry[Any] = Registry(
+    "tuner",
+    "camber.tuners",
+    {
+        "mert": Entry("camber.tune.mert:Mert", "exact line search on the corpus metric (Och 2003)"),
+        "pro": Entry("camber.tune.pro:Pro", "pairwise ranking (Hopkins & May 2011)"),
+        "mira": Entry("camber.tune.mira:Mira", "batch MIRA (Cherry & Foster 2012)"),
+        "expected-bleu": Entry(
+            "camber.tune.expected:ExpectedBleu", "gradient ascent on expected BLEU (Nguyen et al. 2007)"
+        ),
+        "likelihood": Entry("camber.tune.likelihood:Likelihood", "likelihood of the oracle"),
+    },
+)
 
 
 def make_tuner(name: str, **settings: object) -> Tuner:
     """Make a tuner by its name, with settings of its own."""
-    from camber.tune.expected import ExpectedBleu
-    from camber.tune.likelihood import Likelihood
-    from camber.tune.mert import Mert
-    from camber.tune.mira import Mira
-    from camber.tune.pro import Pro
-
-    classes: dict[str, Any] = {
-        "mert": Mert,
-        "pro": Pro,
-        "mira": Mira,
-        "expected-bleu": ExpectedBleu,
-        "likelihood": Likelihood,
-    }
-    if name not in classes:
-        raise SettingsError(f"no tuner {name!r}; there are {', '.join(classes)}")
-    tuner: Tuner = classes[name].from_dict(settings)
+    tuner: Tuner = TUNERS.load(name).from_dict(settings)
     return tuner
+
+
+def takers(needs: Iterable[str]) -> list[str]:
+    """Return the names of the tuners that take all that is needed (constants of :mod:`camber.tune.tuner`)."""
+    wanted = frozenset(needs)
+    return [name for name, tuner in _classes().items() if wanted <= tuner.takes]
+
+
+def check_tuner(name: str, needs: Iterable[str], task: str) -> None:
+    """Refuse a tuner that does not take all that a task needs, before anything is computed."""
+    if not frozenset(needs) <= TUNERS.load(name).takes:
+        raise SettingsError(_refusal(name, needs, task))
+
+
+def refuse(tuner: Tuner, needs: Iterable[str], task: str) -> TuneError:
+    """Return the error of a tuner that does not take all that its task needs."""
+    own = type(tuner)
+    return TuneError(_refusal(next((n for n, c in _classes().items() if c is own), own.__name__), needs, task))
+
+
+def _refusal(name: str, needs: Iterable[str], task: str) -> str:
+    *most, last = takers(needs) or ["a tuner of another package"]
+    return f"{name} cannot fit {task}; use {' or '.join(filter(None, [', '.join(most), last]))}"
+
+
+def _classes() -> dict[str, Any]:
+    """Import all tuners, but none of another package that is broken: a refusal is about something else."""
+    classes = {}
+    for name in TUNERS:
+        try:
+            classes[name] = TUNERS.load(name)
+        except CamberError:
+            continue
+    return classes

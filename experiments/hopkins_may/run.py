@@ -82,7 +82,7 @@ def condition(dimensions: list[int], seeds: int, sentences: int, candidates: int
             cosines[seed, 0] = cosine(start, gold)
             for number, tuner in enumerate(TUNERS):
                 before = time.process_time()
-                tuned = tuner.fit(data, start, seed, engine)
+                tuned = tuner.fit(data, start, seed=seed, engine=engine)
                 seconds[number] += (time.process_time() - before) / seeds
                 cosines[seed, number + 1] = cosine(tuned.weights, gold)
         mean = cosines.mean(0)

@@ -384,7 +384,7 @@ def test_a_corpus_of_one_pair_trains(tmp_path: Path) -> None:
     [
         ({"bend": "mnr"}, {"tuned": False}, "the bend mnr is made by tuning"),
         ({"bend": "mnr"}, {"held_out": 0}, "the bend mnr is made by tuning"),
-        ({"bend": "bins", "tuner": "mert"}, {}, "mert cannot fit the bins .* use pro, expected-bleu, likelihood"),
+        ({"bend": "bins", "tuner": "mert"}, {}, "mert cannot fit the bins .* use pro, expected-bleu or likelihood"),
         ({"bend": "lnr", "tuner": "mira"}, {}, "mira cannot fit the bins"),
     ],
 )

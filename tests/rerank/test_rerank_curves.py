@@ -352,5 +352,5 @@ def test_ties_of_responses_are_known_to_the_descent() -> None:
     np.testing.assert_array_equal(chains, bend.chains + len(bend.linear))
     wide = bent_data(data, bend, scales)
     start = np.concatenate([np.eye(len(data.names))[-1], np.zeros(bend.width)])
-    fits = [Pro(steps=steps).fit(wide, start, 1, regulariser=penalty).objective for steps in (1, 5000)]
+    fits = [Pro(steps=steps).fit(wide, start, seed=1, regulariser=penalty).objective for steps in (1, 5000)]
     assert fits[0] < 1.02 * fits[1]  # the thousand steps that tied bins have at least are enough

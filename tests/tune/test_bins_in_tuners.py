@@ -58,7 +58,7 @@ def objective_of(monkeypatch: pytest.MonkeyPatch) -> Any:
     def objective(tuner: str, data: TuningData, start: Any, **extra: Any) -> Objective:
         fit: Any = make_tuner(tuner, **SMOOTH[tuner]).fit
         with pytest.raises(Caught):
-            fit(data, start, 1, **extra)
+            fit(data, start, seed=1, **extra)
         return found.pop()
 
     return objective
@@ -119,7 +119,7 @@ def test_pro_on_sparse_rows_finds_what_it_finds_on_the_matrix(penalty: str) -> N
     extra = {} if tie is None else {"regulariser": tie}
     pro: Any = make_tuner("pro", steps=1000)
     start = np.full(9, 0.1)
-    one, two = (pro.fit(data, start, 1, **extra) for data in (sparse, dense))
+    one, two = (pro.fit(data, start, seed=1, **extra) for data in (sparse, dense))
     assert one.objective == pytest.approx(two.objective, rel=1e-6)
     np.testing.assert_allclose(one.weights, two.weights, rtol=1e-2, atol=2e-3)  # where a flat descent ends
 
@@ -129,11 +129,11 @@ def test_bins_are_tuned_to_the_same_bytes_on_one_thread_and_on_two(tuner: str) -
     sparse, _ = lists(7)
     tie = MonotoneNeighbours(1.0, 2.0, CHAINS)
     fit: Any = make_tuner(tuner).fit
-    one, two = (fit(sparse, np.full(9, 0.1), 3, Threads(threads), regulariser=tie) for threads in (1, 2))
+    one, two = (fit(sparse, np.full(9, 0.1), seed=3, engine=Threads(threads), regulariser=tie) for threads in (1, 2))
     assert one.weights.tobytes() == two.weights.tobytes()
 
 
 @pytest.mark.parametrize("tuner", ["mert", "mira"])
 def test_tuners_of_few_weights_refuse_bins(tuner: str) -> None:
     with pytest.raises(CamberError, match="7 weights of a bent model; use pro, expected-bleu or likelihood"):
-        make_tuner(tuner).fit(lists(7)[0], np.full(9, 0.1), 1)
+        make_tuner(tuner).fit(lists(7)[0], np.full(9, 0.1), seed=1)

@@ -107,7 +107,7 @@ def test_expected_bleu_needs_bleu():
     data = random_list(np.random.default_rng(1), sentences=5, empty=False)
     object.__setattr__(data, "metric", ChrF())
     with pytest.raises(TuneError, match="not of chrF2"):
-        ExpectedBleu().fit(data, np.ones(3), 1)
+        ExpectedBleu().fit(data, np.ones(3), seed=1)
 
 
 def test_regularisers_add_up():

@@ -61,7 +61,7 @@ def test_tuning_never_ends_below_its_start(seed):
     data = random_list(np.random.default_rng(seed), sentences=10, most=8, empty=False)
     start = np.array([1.0, -0.5, 0.3])
     try:
-        tuned = Mert(restarts=4).fit(data, start, seed, engine=Threads(1))
+        tuned = Mert(restarts=4).fit(data, start, seed=seed, engine=Threads(1))
     except TuneError:
         return
     assert tuned.metric >= data.corpus_score(start) - 1e-9
@@ -76,7 +76,7 @@ def test_a_fixed_weight_stays_and_still_counts():
     data = TuningData(
         free.names, free.features, free.sentence_offsets, free.statistics, free.metric, np.array([False, True, False])
     )
-    tuned = Mert(restarts=3).fit(data, [0.1, 5.0, 0.1], 1)
+    tuned = Mert(restarts=3).fit(data, [0.1, 5.0, 0.1], seed=1)
     assert tuned.weights[1] == 5.0
     assert tuned.metric == pytest.approx(free.corpus_score(tuned.weights))
     assert tuned.metric > free.corpus_score([0.1, 5.0, 0.1])
@@ -84,7 +84,7 @@ def test_a_fixed_weight_stays_and_still_counts():
 
 def test_every_restart_is_at_least_as_good_as_any_single_weight_can_make_it():
     data = random_list(np.random.default_rng(8), sentences=30, most=15, features=5, empty=False)
-    tuned = Mert(restarts=2).fit(data, np.ones(5), 1, engine=Threads(1))
+    tuned = Mert(restarts=2).fit(data, np.ones(5), seed=1, engine=Threads(1))
     search = LineSearch(data)
     for column in data.columns:
         assert search.along(data.scores(tuned.weights), column).quality <= tuned.metric + 1e-6

@@ -37,7 +37,7 @@ def test_epochs_are_those_of_a_plain_loop(seed, epochs):
         )
         averages.append(total / (epoch * max(1, len(several))))
     try:
-        tuned = Mira(epochs=epochs).fit(data, start, seed)
+        tuned = Mira(epochs=epochs).fit(data, start, seed=seed)
     except TuneError:
         return
     np.testing.assert_allclose(tuned.weights, averages[tuned.info["epoch"] - 1], rtol=1e-9)
@@ -47,10 +47,10 @@ def test_epochs_are_those_of_a_plain_loop(seed, epochs):
 def test_a_fixed_weight_stays():
     data = random_list(np.random.default_rng(2), sentences=30, most=8, empty=False)
     object.__setattr__(data, "fixed", np.array([True, False, False]))
-    assert Mira(epochs=3).fit(data, [2.0, 0.1, 0.1], 1).weights[0] == 2.0
+    assert Mira(epochs=3).fit(data, [2.0, 0.1, 0.1], seed=1).weights[0] == 2.0
 
 
 def test_a_start_on_a_huge_scale_still_learns():
     data = random_list(np.random.default_rng(2), sentences=30, most=8, empty=False)
-    small, huge = (Mira(epochs=20).fit(data, size * np.array([-1.0, 0.1, 0.1]), 1) for size in (1e3, 1e6))
+    small, huge = (Mira(epochs=20).fit(data, size * np.array([-1.0, 0.1, 0.1]), seed=1) for size in (1e3, 1e6))
     np.testing.assert_allclose(small.weights, huge.weights)

@@ -71,11 +71,11 @@ def test_monsters_are_left_out():
 def test_a_strong_pull_to_a_centre_ends_there():
     data = random_list(np.random.default_rng(4), sentences=20, most=10, empty=False)
     centre = np.array([3.0, -1.0, 2.0])
-    tuned = Pro().fit(data, np.ones(3), 1, regulariser=L2(1e9, centre))
+    tuned = Pro().fit(data, np.ones(3), seed=1, regulariser=L2(1e9, centre))
     np.testing.assert_allclose(tuned.weights, centre, atol=1e-3)
 
 
 def test_no_pairs_is_an_error_that_says_what_to_do():
     data = random_list(np.random.default_rng(4), sentences=20, most=10, empty=False)
     with pytest.raises(TuneError, match="lower the threshold"):
-        Pro(threshold=2.0).fit(data, np.ones(3), 1)
+        Pro(threshold=2.0).fit(data, np.ones(3), seed=1)
