@@ -82,10 +82,12 @@ GROWTH_PROBE = (
     PEAK
     + """
 from camber.lm.ngrams import NgramModel
-from camber.model.hiero import hiero_decoder, untuned_hiero_weights
+from camber.model.hiero import HieroRules, untuned_hiero_weights
+from camber.rules.hiero.index import CorpusIndex
 imported = peak()
 start = time.process_time()
-decoder = hiero_decoder(sys.argv[2], [NgramModel.load(sys.argv[2], "lm")], untuned_hiero_weights(1))
+models = [NgramModel.load(sys.argv[2], "lm")]
+decoder = HieroRules(CorpusIndex.load(sys.argv[2])).weighted(models, untuned_hiero_weights(1), None)
 list(decoder.decode(text[:1], engine=Threads(1)))
 opened = time.process_time() - start
 start = time.process_time()

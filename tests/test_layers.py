@@ -39,7 +39,6 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 #: edges that point upward today, as (importing file, imported package); this list only ever shrinks
 KNOWN = {
-    ("model/translator.py", "pipeline"),  # the decoders of converted models are opened where they are converted
     ("tune/grid.py", "model"),  # tunes a translator where it needs only a decoder and a dev set of tokens
     ("tune/loop.py", "model"),  # likewise
 }

@@ -19,7 +19,7 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
     from camber.features.weights import Weights
     from camber.model.directory import ModelDirectory
 
-    found = ModelDirectory.open(model, verify)
+    found = ModelDirectory.open(model, verify=verify)
     weights = Weights.read(found.file("weights.tsv"))
     bend = None
     if "bins.tsv" in found:  # imports what compiles kernels, so only where it is needed

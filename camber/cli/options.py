@@ -16,12 +16,31 @@ from click.core import ParameterSource
 
 from camber.engine import Engine, Threads
 from camber.errors import SettingsError
+from camber.registry import Registry
 from camber.settings import Settings
 
 Made = TypeVar("Made", bound=Settings)
 
 #: An input file; whether it exists is checked by the reader, whose message names file and remedy.
 FILE = click.Path(path_type=Path)
+
+
+class Registered(click.ParamType):
+    """A name of a registry; which names there are is looked up when help or an error tells it."""
+
+    name = "choice"
+
+    def __init__(self, registry: Registry[Any]) -> None:
+        self.registry = registry
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join(self.registry)}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in self.registry:
+            return str(value)
+        known = ", ".join(map(repr, self.registry))
+        return self.fail(f"{value!r} is not one of {known}.", param, ctx)
 
 
 def _engine(context: click.Context, parameter: click.Parameter, threads: int) -> Engine:

@@ -11,6 +11,7 @@ import click
 
 from camber.cli.options import (
     FILE,
+    Registered,
     engine_option,
     given,
     naming_flags,
@@ -18,13 +19,12 @@ from camber.cli.options import (
     seed_option,
     settings_options,
 )
-from camber.pipeline.settings import STAGES, TrainSettings, read_config
+from camber.pipeline.methods import METHODS
+from camber.pipeline.settings import SHARED, STAGES, TrainSettings, read_config
 from camber.progress import log
 
 #: stages whose flags carry the stage's name, because a field's name alone would say too little
 _PREFIXES = {"align": "align", "lm": "lm", "hiero": "hiero", "chart": "chart"}
-#: stages that only one method has
-_METHODS = {"rules": "phrase", "decode": "phrase", "hiero": "hiero", "chart": "hiero"}
 
 
 def _stage_options(command: Any) -> Any:
@@ -39,7 +39,7 @@ def _stage_options(command: Any) -> Any:
 @click.option("--model", required=True, type=FILE, help="Directory of the new model.")
 @click.option(
     "--method",
-    type=click.Choice(["phrase", "hiero"]),
+    type=Registered(METHODS),
     default="phrase",
     show_default=True,
     help="Phrases, or hierarchical rules extracted for every sentence.",
@@ -72,11 +72,12 @@ def command(config: Path | None, **values: Any) -> None:
     elif not has_dev and (own or values["held_out"] == 0):
         refuse_idle(_flags("tune"), "without a dev set or held-out pairs to tune on")
     tables = read_config(config) if config else {}
+    used = (*SHARED, *METHODS.load(values["method"]).tables)
     for name, cls in STAGES.items():
-        found = given(cls, values, _PREFIXES.get(name, ""))
-        if found and name in _METHODS and _METHODS[name] != values["method"]:
+        chosen = given(cls, values, _PREFIXES.get(name, ""))
+        if chosen and name not in used:
             refuse_idle(_flags(name), f"to --method {values['method']}")
-        tables.setdefault(name, {}).update(found)
+        tables.setdefault(name, {}).update(chosen)
     with naming_flags({cls: _PREFIXES.get(name, "") for name, cls in STAGES.items()}):
         settings = TrainSettings.from_dict(tables)
     bend = settings.tune.bend

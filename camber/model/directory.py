@@ -238,7 +238,7 @@ def _foreign_files(path: Path) -> list[str]:
     return [name for name in _files(path, hidden=True) if name not in known and name != MANIFEST]
 
 
-def _files(folder: Path, hidden: bool = False) -> list[str]:
+def _files(folder: Path, *, hidden: bool = False) -> list[str]:
     """List the files below `folder` as sorted relative names with forward slashes."""
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(name for name in names if hidden or not any(part.startswith(".") for part in name.split("/")))
@@ -326,7 +326,7 @@ class ModelDirectory:
     files: dict[str, dict[str, Any]]  # name → bytes, sha256
 
     @classmethod
-    def open(cls, path: str | Path, verify: bool = False) -> ModelDirectory:
+    def open(cls, path: str | Path, *, verify: bool = False) -> ModelDirectory:
         """Open a model, or raise :class:`ModelError` that says what is wrong with it; `verify` reads every byte."""
         path = Path(path)
         if not path.exists() and _beside(path.resolve(), "old"):
@@ -354,7 +354,7 @@ class ModelDirectory:
             raise ModelError(f"{self.path}: this {self.kind} model has no {name}; train it again")
         return self.path / name
 
-    def array(self, name: str, mapped: bool = True) -> AnyArray:
+    def array(self, name: str, *, mapped: bool = True) -> AnyArray:
         """Open an array, memory-mapped unless it is empty; writing to it changes this process's copy only."""
         path = self.file(name)
         try:

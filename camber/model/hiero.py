@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 from camber.bend.discrete import DiscreteBend
 from camber.decode.chart.decoder import ChartDecoder
@@ -12,12 +11,13 @@ from camber.decode.chart.features import NATIVE
 from camber.decode.chart.settings import ChartSettings
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
-from camber.model.bend import read_bend
 from camber.model.directory import ModelDirectory
+from camber.model.kinds import UNTUNED
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.index import CorpusIndex
 
-KIND = "hiero"
+#: the folder of the index
+FOLDER = "index"
 _PLAIN = HieroSettings()
 
 #: weights of an untuned system: costs of rules count against it, the language model for it
@@ -52,29 +52,50 @@ def untuned_hiero_weights(language_models: int, extraction: HieroSettings = _PLA
             weights[name] *= -1.0  # a probability counts for a rule, its cost against it
     for number in range(1, language_models + 1):
         weights["lm" if number == 1 else f"lm{number}"] = 0.12 / language_models
-    return Weights(weights, signature="untuned")
+    return Weights(weights, signature=UNTUNED)
 
 
-def hiero_decoder(
-    index: str | Path,
-    models: Sequence[NgramModel],
-    weights: Weights,
-    extraction: HieroSettings = _PLAIN,
-    settings: ChartSettings | None = None,
-    bend: DiscreteBend | None = None,
-) -> ChartDecoder:
-    """Open an indexed corpus as a decoder."""
-    extractor = HieroExtractor(CorpusIndex.load(index), None, extraction)
-    return ChartDecoder(extractor, models, weights.values, settings, bend=bend)
+@dataclass(frozen=True)
+class HieroRules:
+    """An indexed corpus, what is extracted from it, and how it is searched."""
+
+    index: CorpusIndex
+    extraction: HieroSettings = _PLAIN
+    settings: ChartSettings = field(default_factory=ChartSettings)
+
+    def names(self, language_models: int) -> tuple[str, ...]:
+        """Name the features that have weights where nothing is bent."""
+        return hiero_names(language_models, self.extraction)
+
+    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: DiscreteBend | None) -> ChartDecoder:
+        """Return the decoder; bends are made from raw values."""
+        extraction = self.extraction if bend is None else replace(self.extraction, logarithms=False)
+        return ChartDecoder(
+            HieroExtractor(self.index, None, extraction), models, weights.values, self.settings, bend=bend
+        )
 
 
-def open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[ChartDecoder, Weights]:
-    """Return the decoder and the weights of a model directory of kind "hiero"."""
-    extraction = HieroSettings.from_dict(directory.settings.get("hiero", {}))
-    settings = ChartSettings.from_dict(directory.settings.get("chart", {}))
-    bend = read_bend(directory)
-    names = hiero_names(len(models), extraction) if bend is None else bend.names
-    weights = Weights.read(directory.file("weights.tsv"), names)
-    if bend is not None:  # bends are made from raw values
-        extraction = replace(extraction, logarithms=False)
-    return hiero_decoder(directory.path / "index", models, weights, extraction, settings, bend), weights
+class HieroKind:
+    """Models of kind "hiero"."""
+
+    takes_pairs = True
+
+    def open(self, directory: ModelDirectory) -> HieroRules:
+        """Open the index of a model, with the settings that it records."""
+        return HieroRules(
+            CorpusIndex.load(directory.path / FOLDER),
+            HieroSettings.from_dict(directory.settings.get("hiero", {})),
+            ChartSettings.from_dict(directory.settings.get("chart", {})),
+        )
+
+
+KIND = HieroKind()
+
+
+def index_sizes(index: CorpusIndex) -> dict[str, int]:
+    """Return what a reader of `model.toml` wants to know about an indexed corpus."""
+    return {
+        "source_words": len(index.source.vocabulary),
+        "target_words": len(index.target.vocabulary),
+        "pairs": len(index),
+    }

@@ -20,3 +20,8 @@ def open_language_models(folder: Path, most: int | None = None) -> list[NgramMod
     """Open what :func:`save_language_models` wrote, in the same order: the tenth comes after the ninth."""
     places = (folder / f"lm{number}" for number in islice(count(1), most))
     return [NgramModel.load(place, "lm") for place in takewhile(Path.is_dir, places)]
+
+
+def language_sizes(models: Sequence[NgramModel]) -> dict[str, int]:
+    """Return what a reader of `model.toml` wants to know about language models."""
+    return {"language_models": len(models), "lm_order": max((model.order for model in models), default=0)}

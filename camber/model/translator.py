@@ -6,28 +6,22 @@ model.translate(["Guten Morgen."])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from camber.decode.derivation import Decoder, Derivation
-from camber.decode.phrase.features import feature_names
-from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, ModelError
+from camber.errors import CamberError
 from camber.features.weights import Weights
-from camber.lm.ngrams import NgramModel
-from camber.model.added import Memory, open_overlay
-from camber.model.bend import read_bend, write_bend
-from camber.model.directory import Draft, ModelDirectory
-from camber.model.language_models import open_language_models, save_language_models
-from camber.rules.phrase.store import SCORE_NAMES, RuleStore
+from camber.model.added import Memory
+from camber.model.directory import ModelDirectory
+from camber.model.kinds import open_decoder
 from camber.text.pipeline import TextPipeline
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
-    from camber.decode.phrase.decoder import PhraseDecoder
     from camber.nbest.nbest import NBest
 
 #: lines that are translated together when input is streamed
@@ -70,30 +64,6 @@ class Translator:
         """
         self.text, self.decoder, self.weights, self.directory = text, decoder, weights, directory
         self.memory = memory
-
-    @classmethod
-    def phrase(
-        cls,
-        text: TextPipeline,
-        store: RuleStore,
-        models: Sequence[NgramModel],
-        weights: Weights,
-        settings: DecodeSettings | None = None,
-        features: Sequence[str] = SCORE_NAMES,
-    ) -> Translator:
-        """Make a phrase-based translator; `features` are those of its phrase pairs."""
-        from camber.decode.phrase.decoder import PhraseDecoder
-
-        return cls(text, PhraseDecoder(store, models, weights.values, settings, features=features), weights)
-
-    @property
-    def phrase_decoder(self) -> PhraseDecoder:
-        """The decoder of a phrase model; an error if this is none."""
-        from camber.decode.phrase.decoder import PhraseDecoder
-
-        if not isinstance(self.decoder, PhraseDecoder):
-            raise ModelError("this is no phrase model")
-        return self.decoder
 
     @property
     def settings(self) -> Any:
@@ -177,72 +147,8 @@ def _with_first(text: str, found: list[Translation]) -> list[Translation]:
     return [first, *(item for item in found if item is not same)]
 
 
-def save_phrase_model(translator: Translator, draft: Draft) -> None:
-    """Write a phrase model into a model that is being made (:func:`camber.model.directory.write_model`)."""
-    decoder = translator.phrase_decoder
-    for name in ("rules", "text"):
-        (draft.folder / name).mkdir()
-    translator.text.save(draft.folder / "text")
-    decoder.store.save(draft.folder / "rules")
-    save_language_models(decoder.models, draft.folder)
-    translator.weights.write(draft.folder / "weights.tsv")
-    write_bend(decoder.bend, draft)
-    draft.settings["decode"] = decoder.settings.to_dict()
-    draft.settings["rules"] = {"rule_features": ",".join(decoder.features)}
-    draft.sizes |= model_sizes(decoder.store, decoder.models)
-
-
-def model_sizes(store: RuleStore, models: Sequence[NgramModel]) -> dict[str, int]:
-    """Return what a reader of `model.toml` wants to know about a phrase model."""
-    return {
-        "source_words": len(store.source_vocabulary),
-        "target_words": len(store.target_vocabulary),
-        "source_phrases": store.phrases,
-        "rules": len(store),
-        "language_models": len(models),
-        "lm_order": max((model.order for model in models), default=0),
-    }
-
-
-def load(path: str | Path, verify: bool = False) -> Translator:
+def load(path: str | Path, *, verify: bool = False) -> Translator:
     """Open a model directory; `verify` checks every byte first."""
-    directory = ModelDirectory.open(path, verify)
-    if directory.kind not in _OPENERS:
-        raise ModelError(f"{path}: a {directory.kind} model, which this version cannot translate with")
-    models = open_language_models(directory.path, int(directory.sizes.get("language_models", 0)))
-    decoder, weights = _OPENERS[directory.kind](directory, models)
+    directory = ModelDirectory.open(path, verify=verify)
+    decoder, weights = open_decoder(directory)
     return Translator(TextPipeline.load(directory.path / "text"), decoder, weights, directory, Memory.open(directory))
-
-
-def _open_phrase(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
-    from camber.decode.phrase.decoder import PhraseDecoder
-    from camber.rules.phrase.settings import RuleSettings
-
-    bend = read_bend(directory)
-    features = RuleSettings.from_dict(directory.settings.get("rules", {})).features
-    names = feature_names(len(models), features) if bend is None else bend.names
-    weights = Weights.read(directory.file("weights.tsv"), names)
-    settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
-    store = RuleStore.load(directory.path / "rules")
-    added = open_overlay(directory, store)
-    return PhraseDecoder(store, models, weights.values, settings, added, bend, features), weights
-
-
-def _open_hiero(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
-    from camber.model.hiero import open_hiero
-
-    return open_hiero(directory, models)
-
-
-def _open_grammars(directory: ModelDirectory, models: Sequence[NgramModel]) -> tuple[Decoder, Weights]:
-    from camber.pipeline.convert_cdec import open_cdec_decoder
-
-    return open_cdec_decoder(directory, models), Weights.read(directory.file("weights.tsv"))
-
-
-#: kind of model → how its decoder is opened
-_OPENERS: dict[str, Callable[[ModelDirectory, Sequence[NgramModel]], tuple[Decoder, Weights]]] = {
-    "phrase": _open_phrase,
-    "hiero": _open_hiero,
-    "hiero-grammars": _open_grammars,
-}

@@ -18,6 +18,7 @@ from camber.errors import CamberError, InputError, ModelError
 from camber.files import read_lines, read_parallel
 from camber.model.added import FOLDER, INDEX, Memory
 from camber.model.directory import Draft, ModelDirectory, write_model
+from camber.model.kinds import KINDS
 from camber.model.translator import Translator, load
 from camber.progress import log
 from camber.rules.hiero.index import CorpusIndex
@@ -87,7 +88,7 @@ def _read(source: Name | Sequence[str], target: Name | Sequence[str]) -> tuple[l
 
 def _check(directory: ModelDirectory, alignment: Name | None) -> None:
     """Refuse models that cannot be added to, and say what helps."""
-    if directory.kind not in ("phrase", "hiero"):
+    if directory.kind not in KINDS or not KINDS.load(directory.kind).takes_pairs:
         raise ModelError(
             f"{directory.path}: pairs cannot be added to a {directory.kind} model, which has no corpus to extract "
             "rules from; train a model with `camber train`"

@@ -12,7 +12,7 @@ from camber.formats.moses.ini import LANGUAGE_MODELS, UNKNOWN_SCORE, MosesIni
 from camber.formats.moses.phrase_table import read_moses
 from camber.lm.ngrams import NgramModel
 from camber.model.directory import check_place, write_model
-from camber.model.translator import Translator, save_phrase_model
+from camber.model.phrase import PhraseRules, save_phrase_model
 from camber.progress import log, stage
 from camber.rules.phrase.store import SCORE_NAMES
 from camber.text.pipeline import TextPipeline, TextSettings
@@ -85,7 +85,7 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
         pop_limit=int(moses.values.get("cube-pruning-pop-limit", DecodeSettings().pop_limit)),
     )
     text = TextPipeline(TextSettings(tokenizer="none"))
-    translator = Translator.phrase(text, store, models, Weights(weights), settings)
+    tuned = Weights(weights)
     with write_model(model, "phrase") as draft:
-        save_phrase_model(translator, draft)
+        save_phrase_model(text, PhraseRules(store, settings=settings).weighted(models, tuned, None), tuned, draft)
     log.info("%s: %s rules, %d language models", model, f"{len(store):,}", len(models))

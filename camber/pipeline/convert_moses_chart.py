@@ -7,10 +7,8 @@ end it, the marks <s> and </s> as words, and the first piece as glue. That shift
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
-from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
 from camber.decode.chart.settings import ChartSettings
 from camber.errors import InputError
@@ -19,13 +17,10 @@ from camber.files import decode_lines, read_bytes
 from camber.formats.moses.ini import LANGUAGE_MODELS, UNKNOWN_SCORE, Feature, MosesIni
 from camber.formats.moses.rule_table import read_glue, read_moses_rules
 from camber.lm.ngrams import NgramModel
-from camber.model.bend import read_bend
-from camber.model.directory import ModelDirectory, write_model
-from camber.model.language_models import save_language_models
-from camber.pipeline.convert_cdec import KIND
+from camber.model.directory import write_model
+from camber.model.grammars import NAME, TABLE, save_around_rules
 from camber.progress import log, stage
-from camber.rules.hiero.rule_table import RULE_PENALTY, RuleTable
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.rules.hiero.rule_table import RULE_PENALTY
 
 _TABLES = ("PhraseDictionaryMemory", "RuleTable")
 _PENALTIES = ("WordPenalty", "PhrasePenalty", "UnknownWordPenalty")
@@ -62,8 +57,8 @@ def convert_hierarchical(moses: MosesIni, model: str | Path) -> None:
     names = NATIVE.names(table.names, len(models))
     for at, feature in zip(range(len(names) - 2 * len(models), len(names), 2), languages, strict=True):
         counted = feature.arguments.get("oov-feature", "0") in ("1", "yes", "true")
-        found = moses.weight(feature, 2 if counted else 1)
-        numbers[names[at]], numbers[names[at + 1]] = found[0], found[1] if counted else 0.0
+        own = moses.weight(feature, 2 if counted else 1)
+        numbers[names[at]], numbers[names[at + 1]] = own[0], own[1] if counted else 0.0
     settings = ChartSettings(pop_limit=_section(moses, "cube-pruning-pop-limit", _POP_LIMIT), span_limit=span)
     limit = _whole(moses, rules, "table-limit", _TABLE_LIMIT)
     if limit:
@@ -73,42 +68,17 @@ def convert_hierarchical(moses: MosesIni, model: str | Path) -> None:
             moses.path,
             limit,
         )
-    with write_model(model, KIND) as draft:
-        for folder in ("table", "text"):
-            (draft.folder / folder).mkdir()
-        table.save(draft.folder / "table")
-        TextPipeline(TextSettings(tokenizer="none")).save(draft.folder / "text")
-        save_language_models(models, draft.folder)
-        Weights({name: numbers[name] for name in names}).write(draft.folder / "weights.tsv")
-        draft.settings["chart"] = settings.to_dict()
+    with write_model(model, NAME) as draft:
+        save_around_rules(draft, models, Weights({name: numbers[name] for name in names}), settings)
+        (draft.folder / TABLE).mkdir()
+        table.save(draft.folder / TABLE)
         draft.settings["table"] = {"limit": limit}
         draft.sizes |= {
             "rules": len(table),
             "source_words": len(table.source_words),
             "target_words": len(table.target_words),
-            "language_models": len(models),
-            "lm_order": max((language.order for language in models), default=0),
         }
     log.info("%s: %s rules, %d language models", model, f"{len(table):,}", len(models))
-
-
-def open_table_decoder(
-    directory: ModelDirectory, models: Sequence[NgramModel], settings: ChartSettings | None = None
-) -> ChartDecoder:
-    """Return the decoder of a model that :func:`convert_hierarchical` wrote."""
-    settings = settings or ChartSettings.from_dict(directory.settings.get("chart", {}))
-    table = RuleTable.load(directory.path / "table").giving(
-        limit=int(directory.settings.get("table", {}).get("limit", 0)), span=settings.span_limit
-    )
-    bend = read_bend(directory)
-    names = NATIVE.names(table.names, len(models)) if bend is None else bend.names
-    return ChartDecoder(
-        table,
-        models,
-        Weights.read(directory.file("weights.tsv"), names).values,
-        settings,
-        bend=bend,
-    )
 
 
 def _check(moses: MosesIni) -> None:
@@ -163,10 +133,10 @@ def _tables(moses: MosesIni) -> tuple[Feature, Feature | None, int]:
 
 def _penalty(moses: MosesIni, kind: str) -> float:
     """Return the weight of a penalty: 0 if the model has none; 1 for unknown words unless it is told."""
-    found = moses.of_kind(kind)
-    if kind == "UnknownWordPenalty" and not (found and found[0].name in moses.weights):
+    features = moses.of_kind(kind)
+    if kind == "UnknownWordPenalty" and not (features and features[0].name in moses.weights):
         return 1.0
-    return moses.weight(found[0], 1)[0] if found else 0.0
+    return moses.weight(features[0], 1)[0] if features else 0.0
 
 
 def _whole(moses: MosesIni, feature: Feature, key: str, default: str) -> int:

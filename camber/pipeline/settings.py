@@ -34,6 +34,9 @@ STAGES: dict[str, type[Settings]] = {
     "chart": ChartSettings,
 }
 
+#: tables that every method uses
+SHARED = ("text", "clean", "align", "lm", "tune")
+
 
 @dataclass(frozen=True)
 class TrainSettings:

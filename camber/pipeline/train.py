@@ -1,9 +1,10 @@
-"""Train a phrase-based translator: text, alignment, language model, rules, model; each stage runs once."""
+"""Train a translator: text, alignment, language model, rules, model; each stage runs once."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import learn_alignment
 from camber.bend.discrete import APPLIES
 from camber.corpus.splitting import FEWEST_TO_TUNE
-from camber.decode.phrase.features import untuned_weights
 from camber.engine import LOCAL, Engine
 from camber.errors import InputError, ModelError, SettingsError, TuneError
 from camber.features.weights import Weights
@@ -24,16 +24,14 @@ from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.metrics.bleu import BLEU
 from camber.model.bend import BINS
 from camber.model.directory import check_place, is_model, recorded, write_model
-from camber.model.hiero import hiero_decoder, untuned_hiero_weights
-from camber.model.language_models import open_language_models, save_language_models
-from camber.model.translator import Translator, load, model_sizes
+from camber.model.kinds import UNTUNED
+from camber.model.language_models import language_sizes, open_language_models, save_language_models
+from camber.model.translator import Translator, load
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
+from camber.pipeline.methods import METHODS, Method
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.progress import log
-from camber.rules.hiero.index import CorpusIndex
-from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextPipeline
 from camber.tune.loop import TuneSettings, tune
 from camber.tune.tuner import REGULARISER, SPARSE
@@ -42,11 +40,6 @@ from camber.tune.tuners import check_tuner
 Name = str | Path
 Dev = tuple[list[str], list[list[str]]]  # source lines, and the lines of every reference
 
-#: what a method's rules are, and the folder that they are in
-_RULE_STAGES = {"phrase": "rules", "hiero": "index"}
-
-#: the signature of weights that were never tuned
-UNTUNED = "untuned"
 #: the table of model.toml that tells what training wrote from what was changed since
 TRAINED = "trained"
 #: a given language model that does not know such a share of the target words was made for other text
@@ -72,7 +65,8 @@ def train(
 ) -> Translator:
     """Train a translator from two parallel files and return it, opened from its directory `model`.
 
-    `method` is "phrase", or "hiero" for hierarchical rules that are extracted for every sentence.
+    `method` is "phrase", or "hiero" for hierarchical rules that are extracted for every sentence, or one that another
+    package brings along (see `camber.pipeline.methods`).
 
     `lm`: ARPA files to use instead of a language model of the target side; `alignment`: a Pharaoh file instead of our
     own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, none if nothing is
@@ -88,63 +82,131 @@ def train(
     source, target, model = Path(source), Path(target), Path(model).resolve()
     references = [Path(dev_target)] if isinstance(dev_target, str | Path) else [Path(name) for name in dev_target]
     arpas = [Path(lm)] if isinstance(lm, str | Path) else [Path(name) for name in lm]
-    if method not in _RULE_STAGES:
-        raise SettingsError(f"no method {method!r}; there are {', '.join(_RULE_STAGES)}")
+    chosen = METHODS.load(method)
     # all that can be known is checked before the long work: a wrong path should not cost an hour
-    check_place(model, method)
+    check_place(model, chosen.kind)
     _check_added(model)
     dev = _read_dev(dev_source, references)
     if held_out and (dev or alignment is not None):
         raise SettingsError(f"no pairs are held out with {'a dev set' if dev else 'an alignment'}; leave held_out out")
     if dev or alignment is not None or (held_out is None and not tuned):
         held_out = 0  # a file of alignments has a line for every pair, and all of them are used
-    _check_bend(settings.tune, tuned and (dev is not None or held_out != 0))
+    _check_bend(settings.tune, tuned=tuned and (dev is not None or held_out != 0))
 
     with Stages(model.with_name(model.name + ".work")) as stages:
-        corpus = stages.run(
-            "corpus",
-            {"source": source, "target": target, "text": settings.text, "clean": settings.clean, "seed": seed,
-             "held_out": held_out},
-            lambda folder: prepare(source, target, folder, settings.text, settings.clean, held_out, seed),
-            code=("camber.text", "camber.corpus", "camber.pipeline.corpus"),
-        )  # fmt: skip
-        aligned = stages.run(
-            "align",
-            {"corpus": corpus, "settings": settings.align, "own": Path(alignment) if alignment else None},
-            lambda folder: _align(corpus, alignment, settings, engine, folder),
-            code=("camber.align",),
-        )
-        language = stages.run(
-            "lm",
-            {"corpus": corpus, "settings": settings.lm, "own": arpas},
-            lambda folder: _language_models(corpus, arpas, settings, folder),
-            code=("camber.lm",),
-        )
-        rules = stages.run(
-            _RULE_STAGES[method],
-            {"corpus": corpus, "aligned": aligned, "settings": settings.rules if method == "phrase" else None},
-            lambda folder: _rules(method, corpus, aligned, settings, engine, folder),
-            code=("camber.rules",),
-        )
-        dev = dev or _held_out(corpus)
-        tuning = None
-        if tuned and _can_be_tuned_on(dev):
-            tuning = stages.run(
-                "tune",
-                {"corpus": corpus, "lm": language, "rules": rules, "settings": settings.tune, "dev": dev, "seed": seed,
-                 "search": settings.decode if method == "phrase" else [settings.hiero, settings.chart]},
-                lambda folder: _tune(method, settings, corpus, language, rules, dev, seed, engine, folder),
-                code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend"),
-            )  # fmt: skip
+        training = _Training(chosen, settings, stages, seed, engine)
+        made = training.make(source, target, arpas, Path(alignment) if alignment else None, held_out)
+        dev = dev or _held_out(made.corpus)
+        tuning = training.tune(made, dev) if tuned and dev and _can_be_tuned_on(dev) else None
+        if tuned and dev is None:
+            log.info("not tuned: there is no dev set")
         if tuning is None and settings.tune.bend not in ("keep", "none"):
             log.warning("not bent: %s is made by tuning, and there was too little text to tune on", settings.tune.bend)
-        _assemble(method, model, settings, corpus, aligned, language, rules, tuning)
+        training.assemble(model, made, tuning)
         if not keep_work:
             stages.remove()
     translator = load(model)
     if dev and tuning is None:
         _report(translator, dev, engine)
     return translator
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What the stages made before anything is tuned."""
+
+    corpus: Stage
+    aligned: Stage
+    language: Stage
+    rules: Stage
+
+
+@dataclass(frozen=True)
+class _Training:
+    """The stages of a training, in order."""
+
+    method: Method
+    settings: TrainSettings
+    stages: Stages
+    seed: int
+    engine: Engine
+
+    def make(
+        self, source: Path, target: Path, arpas: Sequence[Path], alignment: Path | None, held_out: int | None
+    ) -> _Made:
+        """Run all stages but the tuning."""
+        settings, run = self.settings, self.stages.run
+        corpus = run(
+            "corpus",
+            {"source": source, "target": target, "text": settings.text, "clean": settings.clean, "seed": self.seed,
+             "held_out": held_out},
+            lambda folder: prepare(source, target, folder, settings.text, settings.clean, held_out, self.seed),
+            code=("camber.text", "camber.corpus", "camber.pipeline.corpus"),
+        )  # fmt: skip
+        aligned = run(
+            "align",
+            {"corpus": corpus, "settings": settings.align, "own": alignment},
+            lambda folder: _align(corpus, alignment, settings, self.engine, folder),
+            code=("camber.align",),
+        )
+        language = run(
+            "lm",
+            {"corpus": corpus, "settings": settings.lm, "own": list(arpas)},
+            lambda folder: _language_models(corpus, arpas, settings, folder),
+            code=("camber.lm",),
+        )
+        rules = run(
+            self.method.folder,
+            {"corpus": corpus, "aligned": aligned, "settings": self.method.rule_settings(settings)},
+            lambda folder: self.method.make_rules(
+                load_bitext(corpus.folder), _load_alignment(aligned.folder), settings, self.engine, folder
+            ),
+            code=self.method.code,
+        )
+        return _Made(corpus, aligned, language, rules)
+
+    def untuned(self, made: _Made) -> Translator:
+        """Open what the stages made as a translator with untuned weights."""
+        rules = self.method.open_rules(made.rules.folder, self.settings)
+        models = open_language_models(made.language.folder)
+        weights = self.method.untuned(len(models), self.settings)
+        text = TextPipeline.load(made.corpus.folder / "text")
+        return Translator(text, rules.weighted(models, weights, None), weights)
+
+    def tune(self, made: _Made, dev: Dev) -> Stage:
+        """Tune the weights on a dev set."""
+        settings = self.settings
+        return self.stages.run(
+            "tune",
+            {"corpus": made.corpus, "lm": made.language, "rules": made.rules, "settings": settings.tune, "dev": dev,
+             "seed": self.seed, "search": self.method.search_settings(settings)},
+            lambda folder: _tune(self.untuned(made), dev, settings.tune, self.seed, self.engine, folder),
+            code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend"),
+        )  # fmt: skip
+
+    def assemble(self, model: Path, made: _Made, tuning: Stage | None) -> None:
+        """Put the stages' outputs together into a model directory."""
+        method = self.method
+        with write_model(model, method.kind, _as_made(self.settings, tuning)) as draft:
+            _check_added(model)  # again, now that nobody else changes it
+            draft.keep_old = _changed_since_training(model)
+            draft.take_folder(made.corpus.folder / "text", "text")
+            draft.take_folder(made.language.folder)
+            draft.take_folder(made.rules.folder, method.folder)
+            for name, place in method.keeps.items():
+                if (made.aligned.folder / name).is_dir():
+                    draft.take_folder(made.aligned.folder / name, place)
+                elif (made.aligned.folder / name).exists():  # there is no aligner if the user aligned
+                    draft.take(made.aligned.folder / name, place)
+            if tuning:
+                draft.take_folder(tuning.folder)
+            else:
+                self.untuned(made).weights.write(draft.path("weights.tsv"))
+            draft.settings[TRAINED] = {"weights": hashlib.sha256(draft.path("weights.tsv").read_bytes()).hexdigest()}
+            draft.sizes |= {
+                **method.sizes(made.rules.folder),
+                **language_sizes(open_language_models(made.language.folder)),
+            }
 
 
 def _check_added(model: Path) -> None:
@@ -157,7 +219,7 @@ def _check_added(model: Path) -> None:
         )
 
 
-def _check_bend(settings: TuneSettings, tuned: bool) -> None:
+def _check_bend(settings: TuneSettings, *, tuned: bool) -> None:
     """Refuse a bend that cannot be made, because nothing is tuned or the tuner is not made for so many weights."""
     if settings.bend in ("keep", "none"):
         return
@@ -181,14 +243,14 @@ def _align(corpus: Stage, alignment: Name | None, settings: TrainSettings, engin
     """Align the corpus, or read the user's alignment and keep the lines of the pairs that cleaning kept."""
     bitext = load_bitext(corpus.folder)
     if alignment is None:
-        found, aligner = learn_alignment(bitext, settings.align, engine)
+        links, aligner = learn_alignment(bitext, settings.align, engine)
         aligner.save(folder / "aligner")  # for pairs that are added later
     else:
         lengths = np.column_stack((bitext.source.lengths, bitext.target.lengths))
-        found = read_kept_pharaoh(alignment, np.load(corpus.folder / "kept.npy"), lengths)
-    np.save(folder / "links.npy", found.links)
-    np.save(folder / "offsets.npy", found.offsets)
-    lexical_table(bitext, found).save(folder / "lexicon.npy")
+        links = read_kept_pharaoh(alignment, np.load(corpus.folder / "kept.npy"), lengths)
+    np.save(folder / "links.npy", links.links)
+    np.save(folder / "offsets.npy", links.offsets)
+    lexical_table(bitext, links).save(folder / "lexicon.npy")
 
 
 def _load_alignment(folder: Path) -> Alignment:
@@ -219,86 +281,23 @@ def _held_out(corpus: Stage) -> Dev | None:
     return (held.source, [held.target]) if held else None
 
 
-def _can_be_tuned_on(dev: Dev | None) -> bool:
-    """Say whether there is a dev set that is worth tuning on, and tell the user if there is not."""
-    if dev is None:
-        log.info("not tuned: there is no dev set")
-        return False
+def _can_be_tuned_on(dev: Dev) -> bool:
+    """Say whether a dev set is worth tuning on, and tell the user if it is not."""
     if len(dev[0]) < FEWEST_TO_TUNE:
         log.info("not tuned: %d dev sentences are too few (at least %d)", len(dev[0]), FEWEST_TO_TUNE)
         return False
     return True
 
 
-def _rules(method: str, corpus: Stage, aligned: Stage, settings: TrainSettings, engine: Engine, folder: Path) -> None:
-    """Extract all phrase pairs, or index the corpus so that rules can be extracted for every sentence."""
-    bitext, alignment = load_bitext(corpus.folder), _load_alignment(aligned.folder)
-    if method == "phrase":
-        extract(bitext, alignment, settings.rules, engine).save(folder)
-    else:
-        CorpusIndex.build(bitext, alignment).save(folder)
-
-
-def _open(method: str, settings: TrainSettings, corpus: Stage, language: Stage, rules: Stage) -> Translator:
-    """Open what the stages made as a translator with untuned weights."""
-    models, text = open_language_models(language.folder), TextPipeline.load(corpus.folder / "text")
-    if method == "hiero":
-        weights = untuned_hiero_weights(len(models), settings.hiero)
-        return Translator(text, hiero_decoder(rules.folder, models, weights, settings.hiero, settings.chart), weights)
-    features = settings.rules.features
-    weights = Weights(untuned_weights(len(models), features), signature=UNTUNED)
-    return Translator.phrase(text, RuleStore.load(rules.folder), models, weights, settings.decode, features)
-
-
-def _tune(
-    method: str,
-    settings: TrainSettings,
-    corpus: Stage,
-    language: Stage,
-    rules: Stage,
-    dev: Dev | None,
-    seed: int,
-    engine: Engine,
-    folder: Path,
-) -> None:
+def _tune(translator: Translator, dev: Dev, settings: TuneSettings, seed: int, engine: Engine, folder: Path) -> None:
     """Tune the weights; where that is impossible, say why and keep the untuned ones."""
-    translator = _open(method, settings, corpus, language, rules)
     try:
-        source, references = dev or ([], [])
-        translator = tune(translator, source, references, settings.tune, seed, engine).translator
+        translator = tune(translator, *dev, settings, seed, engine).translator
     except TuneError as error:
         log.warning("not tuned: %s", error)
     translator.weights.write(folder / "weights.tsv")
     if translator.decoder.bend is not None:
         translator.decoder.bend.write(folder / BINS)
-
-
-def _assemble(
-    method: str,
-    model: Path,
-    settings: TrainSettings,
-    corpus: Stage,
-    aligned: Stage,
-    language: Stage,
-    rules: Stage,
-    tuning: Stage | None,
-) -> None:
-    """Put the stages' outputs together into a model directory."""
-    with write_model(model, method, _as_made(settings, tuning)) as draft:
-        _check_added(model)  # again, now that nobody else changes it
-        draft.keep_old = _changed_since_training(model)
-        draft.take_folder(corpus.folder / "text", "text")
-        draft.take_folder(language.folder)
-        draft.take_folder(rules.folder, _RULE_STAGES[method])
-        draft.take_folder(aligned.folder / "aligner", "align")  # absent if the user aligned
-        if method == "phrase":  # an indexed corpus says it by itself
-            draft.take(aligned.folder / "lexicon.npy", "align/lexicon.npy")
-        if tuning:
-            draft.take_folder(tuning.folder)
-        else:
-            _open(method, settings, corpus, language, rules).weights.write(draft.path("weights.tsv"))
-        draft.settings[TRAINED] = {"weights": hashlib.sha256(draft.path("weights.tsv").read_bytes()).hexdigest()}
-        draft.sizes |= _sizes(method, rules, open_language_models(language.folder))
 
 
 def _as_made(settings: TrainSettings, tuning: Stage | None) -> dict[str, dict[str, Any]]:
@@ -320,19 +319,6 @@ def _changed_since_training(model: Path) -> str:
     if wrote is None:
         return "was not made by this version of `camber train`"
     return "" if wrote == facts.get("files", {}).get("weights.tsv", {}).get("sha256") else "was tuned since"
-
-
-def _sizes(method: str, rules: Stage, models: list[NgramModel]) -> dict[str, int]:
-    if method == "phrase":
-        return model_sizes(RuleStore.load(rules.folder), models)
-    index = CorpusIndex.load(rules.folder)
-    return {
-        "source_words": len(index.source.vocabulary),
-        "target_words": len(index.target.vocabulary),
-        "pairs": len(index),
-        "language_models": len(models),
-        "lm_order": max((model.order for model in models), default=0),
-    }
 
 
 def _report(translator: Translator, dev: Dev, engine: Engine) -> None:

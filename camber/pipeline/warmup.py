@@ -32,6 +32,7 @@ from camber.lm.trie import NgramTrie
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.model.hiero import untuned_hiero_weights
+from camber.model.phrase import PhraseRules
 from camber.model.translator import Translator
 from camber.progress import log
 from camber.rules.hiero.extraction import HieroExtractor
@@ -68,21 +69,15 @@ def _use_everything() -> None:
     language = NgramModel.from_trie(trie)
     language.score(bitext.target)
     poor = {**untuned_weights(1), "lm": 0.05, "word_penalty": 0.2}  # poor ones, so that tuning has work
-    translator = Translator.phrase(
-        TextPipeline(TextSettings(tokenizer="none")),
-        store,
-        [language],
-        Weights(poor),
-        DecodeSettings(pop_limit=20),
-    )
+    phrases = PhraseRules(store, settings=DecodeSettings(pop_limit=20)).weighted([language], Weights(poor), None)
+    translator = Translator(TextPipeline(TextSettings(tokenizer="none")), phrases, Weights(poor))
     found = list(translator.translations(source[:2], nbest=3, engine=Threads(1)))
     to_nbest(translator.decoder, [[item.derivation for item in best] for best in found])
     for tuner in TUNERS:
         tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), engine=Threads(1))
     weights = untuned_hiero_weights(1)
     index = CorpusIndex.build(bitext, alignment)
-    decoder = translator.phrase_decoder
-    Overlay(store, index.extended(bitext, alignment)).batch([decoder.source_vocabulary.encode(source[0].split())])
+    Overlay(store, index.extended(bitext, alignment)).batch([phrases.source_vocabulary.encode(source[0].split())])
     chart = ChartDecoder(HieroExtractor(index), [language], weights.values)
     forest_sums(chart.hypergraph(source[0].split()), chart.weights)
     hiero = Translator(translator.text, chart, weights)

@@ -26,6 +26,7 @@ from camber.pipeline.train import train
 from camber.progress import stage
 from camber.report.page import Aligned, Candidate, Report, Shown, TextFacts
 from camber.report.segmentation import RIGHT, Segmentation, error_rows, example_rows
+from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextSettings
 
 #: how many sentences the page draws, how many of the worst it lists, and how long its n-best list is
@@ -102,7 +103,8 @@ def run_demo(
 
     with stage("report"):
         sentence_scores = _sentence_bleu(outputs, corpus.test.target)
-        segmentations = [Segmentation.of(item, translator.phrase_decoder.store) for item in found]
+        store = RuleStore.load(folder / "model" / "rules")
+        segmentations = [Segmentation.of(item, store) for item in found]
 
         def shown(rows: Sequence[int]) -> list[Shown]:
             return [
@@ -122,7 +124,7 @@ def run_demo(
             texts=_text_facts(corpus, translator, bitext),
             samples=list(zip(corpus.train.source[:5], corpus.train.target[:5], strict=True)),
             stages=stages,
-            sizes=_model_facts(translator),
+            sizes=_model_facts(translator, store),
             scores=scores,
             sentence_scores=sentence_scores,
             lengths=(bitext.source.lengths, bitext.target.lengths),
@@ -196,14 +198,14 @@ def _text_facts(corpus: HotelCorpus, translator: Translator, trained: Bitext) ->
     return facts
 
 
-def _model_facts(translator: Translator) -> list[tuple[str, str]]:
+def _model_facts(translator: Translator, store: RuleStore) -> list[tuple[str, str]]:
     """Say what the model is made of."""
-    store, models = translator.phrase_decoder.store, translator.phrase_decoder.models
+    sizes = translator.directory.sizes if translator.directory else {}
     facts = [
         ("source phrases", f"{store.phrases:,}"),
         ("phrase pairs (rules)", f"{len(store):,}"),
         ("longest source phrase, words", f"{store.max_phrase_length}"),
-        ("order of the language model", f"{max((model.order for model in models), default=0)}"),
+        ("order of the language model", f"{sizes.get('lm_order', 0)}"),
         ("features", f"{len(translator.decoder.names)}"),
     ]
     if translator.directory:

@@ -131,7 +131,7 @@ def test_parts_and_links_of_added_rules_fit_the_words(model: Path) -> None:
 def test_a_model_without_added_pairs_knows_nothing_of_them(phrase: Path) -> None:
     translator = load(phrase)
     assert translator.memory is None
-    assert translator.phrase_decoder.added is None
+    assert translator.decoder.added is None
 
 
 def test_a_model_is_tuned_after_pairs_were_added(model: Path, hotel_files: Path) -> None:

@@ -13,7 +13,7 @@ from camber.engine import Threads
 from camber.errors import CamberError, InputError, ModelError, SettingsError
 from camber.files import read_lines
 from camber.model.directory import write_model
-from camber.model.translator import save_phrase_model
+from camber.model.phrase import save_phrase_model
 from camber.nbest.nbest import NBest
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
@@ -55,7 +55,7 @@ def test_a_narrower_search_is_a_setting(hotel_model: Path) -> None:
 def test_a_model_saved_again_translates_the_same(hotel_files: Path, hotel_model: Path, tmp_path: Path) -> None:
     model = camber.load(hotel_model)
     with write_model(tmp_path / "copy", "phrase") as draft:
-        save_phrase_model(model, draft)
+        save_phrase_model(model.text, model.decoder, model.weights, draft)
     lines = read_lines(hotel_files / "test.es")[:5]
     assert camber.load(tmp_path / "copy").translate(lines) == model.translate(lines)
 
@@ -63,7 +63,7 @@ def test_a_model_saved_again_translates_the_same(hotel_files: Path, hotel_model:
 def test_weights_edited_by_hand_are_checked(hotel_model: Path, tmp_path: Path) -> None:
     model = camber.load(hotel_model)
     with write_model(tmp_path / "copy", "phrase") as draft:
-        save_phrase_model(model, draft)
+        save_phrase_model(model.text, model.decoder, model.weights, draft)
         weights = (draft.folder / "weights.tsv").read_text().replace("word_penalty", "wordpenalty")
         (draft.folder / "weights.tsv").write_text(weights)
     with pytest.raises(InputError, match="unknown weight wordpenalty"):
@@ -114,7 +114,7 @@ def test_counts_say_what_probabilities_say_and_can_be_bent(
     camber.add(place, ["el zorro duerme"], ["the fox is asleep"])
     assert camber.load(place).translate(["el zorro duerme"]) == ["the fox is asleep"]
     with write_model(tmp_path / "copy", "phrase") as draft:
-        save_phrase_model(counts, draft)
+        save_phrase_model(counts.text, counts.decoder, counts.weights, draft)
     assert camber.load(tmp_path / "copy").translate(lines) == counts.translate(lines)
 
 

@@ -1,0 +1,69 @@
+"""Models of ready-made rules: the grammars of sentences that came from cdec, or one rule table that came from Moses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from camber.bend.discrete import DiscreteBend
+from camber.decode.chart.decoder import ChartDecoder
+from camber.decode.chart.features import CDEC, NATIVE, ChartFeatures
+from camber.decode.chart.settings import ChartSettings
+from camber.features.weights import Weights
+from camber.lm.ngrams import NgramModel
+from camber.model.directory import Draft, ModelDirectory
+from camber.model.language_models import language_sizes, save_language_models
+from camber.rules.hiero.grammar import GrammarSource
+from camber.rules.hiero.grammar_set import GrammarSet
+from camber.rules.hiero.rule_table import RuleTable
+from camber.text.pipeline import TextPipeline, TextSettings
+
+#: what such a model is called in `model.toml`
+NAME = "hiero-grammars"
+#: the folder of the grammars of sentences, and that of a rule table: a model has one of them
+GRAMMARS, TABLE = "grammars", "table"
+
+
+@dataclass(frozen=True)
+class GrammarRules:
+    """Rules that were made elsewhere, what their features are called, and how they are searched."""
+
+    grammars: GrammarSource
+    features: ChartFeatures
+    settings: ChartSettings
+
+    def names(self, language_models: int) -> tuple[str, ...]:
+        """Name the features that have weights where nothing is bent."""
+        return self.features.names(self.grammars.names, language_models)
+
+    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: DiscreteBend | None) -> ChartDecoder:
+        """Return the decoder."""
+        return ChartDecoder(self.grammars, models, weights.values, self.settings, self.features, bend)
+
+
+class GrammarsKind:
+    """Models of kind "hiero-grammars"; nothing is parsed on opening, arrays are memory-mapped."""
+
+    takes_pairs = False
+
+    def open(self, directory: ModelDirectory) -> GrammarRules:
+        """Open the rules of a model, with the settings of the search that it records."""
+        settings = ChartSettings.from_dict(directory.settings.get("chart", {}))
+        if any(name.startswith(f"{TABLE}/") for name in directory.files):
+            limit = int(directory.settings.get("table", {}).get("limit", 0))
+            table = RuleTable.load(directory.path / TABLE).giving(limit=limit, span=settings.span_limit)
+            return GrammarRules(table, NATIVE, settings)
+        return GrammarRules(GrammarSet.load(directory.path / GRAMMARS), CDEC, settings)
+
+
+KIND = GrammarsKind()
+
+
+def save_around_rules(draft: Draft, models: Sequence[NgramModel], weights: Weights, settings: ChartSettings) -> None:
+    """Write all that a model of this kind has but its rules; its text stays tokenised as it is."""
+    (draft.folder / "text").mkdir()
+    TextPipeline(TextSettings(tokenizer="none")).save(draft.folder / "text")
+    save_language_models(models, draft.folder)
+    weights.write(draft.folder / "weights.tsv")
+    draft.settings["chart"] = settings.to_dict()
+    draft.sizes |= language_sizes(models)

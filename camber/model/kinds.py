@@ -1,0 +1,70 @@
+"""Kinds of models: what each is made of, and how its decoder is opened.
+
+A kind knows its rules and its search. What all models have, language models, a bend and weights, is read here, in one
+way. Another package adds a kind by an entry point of the group `camber.models`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from camber.bend.discrete import DiscreteBend
+from camber.decode.derivation import Decoder
+from camber.errors import ModelError
+from camber.features.weights import Weights
+from camber.lm.ngrams import NgramModel
+from camber.model.bend import read_bend
+from camber.model.directory import ModelDirectory
+from camber.model.language_models import open_language_models
+from camber.registry import Entry, Registry
+
+#: the signature of weights that were never tuned
+UNTUNED = "untuned"
+
+
+class Unweighted(Protocol):
+    """Rules and settings of a search: a decoder but for its language models and weights."""
+
+    def names(self, language_models: int) -> tuple[str, ...]:
+        """Name the features that have weights where nothing is bent."""
+
+    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: DiscreteBend | None) -> Decoder:
+        """Return the decoder."""
+
+
+class Kind(Protocol):
+    """One kind of model."""
+
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether pairs can be added, because rules are extracted from them when the model is open."""
+
+    def open(self, directory: ModelDirectory) -> Unweighted:
+        """Open the rules of a model, with the settings of the search that it records."""
+
+
+#: kind, as `model.toml` has it → how models of it are opened
+KINDS: Registry[Kind] = Registry(
+    "kind of model",
+    "camber.models",
+    {
+        "phrase": Entry("camber.model.phrase:KIND", "a table of phrase pairs"),
+        "hiero": Entry(
+            "camber.model.hiero:KIND", "an indexed corpus, from which the rules of a sentence are extracted"
+        ),
+        "hiero-grammars": Entry("camber.model.grammars:KIND", "hierarchical rules that were made elsewhere"),
+    },
+)
+
+
+def open_decoder(directory: ModelDirectory) -> tuple[Decoder, Weights]:
+    """Open the decoder of a model of any kind, and its weights with their signature."""
+    if directory.kind not in KINDS:
+        raise ModelError(f"{directory.path}: a {directory.kind} model, which this version cannot translate with")
+    rules = KINDS.load(directory.kind).open(directory)
+    models = open_language_models(directory.path, int(directory.sizes.get("language_models", 0)))
+    bend = read_bend(directory)
+    names = rules.names(len(models)) if bend is None else bend.names
+    weights = Weights.read(directory.file("weights.tsv"), names)
+    return rules.weighted(models, weights, bend), weights

@@ -1,0 +1,62 @@
+"""What training must know about a method; the rest of training is the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from camber.align.pharaoh import Alignment
+from camber.corpus import Bitext
+from camber.engine import Engine
+from camber.features.weights import Weights
+from camber.model.kinds import Unweighted
+from camber.pipeline.settings import TrainSettings
+
+
+class Method(Protocol):
+    """One way to make a translator from an aligned corpus."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of model that it makes (see `camber.model.kinds`), which also says whether pairs can be added."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables of settings that it uses, beside those that every training has."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of its rules in a model, and the name of the stage that makes them."""
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The modules and packages that make its rules: when they change, the rules are made anew."""
+
+    @property
+    def keeps(self) -> Mapping[str, str]:
+        """What a model keeps of the alignment stage: file or folder there → its name in the model."""
+
+    def rule_settings(self, settings: TrainSettings) -> Any:
+        """Return the settings that its rules depend on."""
+
+    def search_settings(self, settings: TrainSettings) -> Any:
+        """Return the settings of extraction on demand and search, which tuning depends on."""
+
+    def make_rules(
+        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+    ) -> None:
+        """Fill `folder` with what translating needs of the corpus."""
+
+    def open_rules(self, folder: Path, settings: TrainSettings) -> Unweighted:
+        """Open what :meth:`make_rules` wrote."""
+
+    def untuned(self, language_models: int, settings: TrainSettings) -> Weights:
+        """Return weights for a translator that was not tuned."""
+
+    def sizes(self, folder: Path) -> dict[str, int]:
+        """Return what a reader of `model.toml` wants to know about the rules."""

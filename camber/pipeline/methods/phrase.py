@@ -1,0 +1,59 @@
+"""Phrase-based translation: all phrase pairs of the corpus are extracted and weighed at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from camber.align.pharaoh import Alignment
+from camber.corpus import Bitext
+from camber.decode.phrase.features import untuned_weights
+from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Engine
+from camber.features.weights import Weights
+from camber.model.added import LEXICON
+from camber.model.kinds import UNTUNED
+from camber.model.phrase import FOLDER, PhraseRules, store_sizes
+from camber.pipeline.settings import TrainSettings
+from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.settings import RuleSettings
+from camber.rules.phrase.store import RuleStore
+
+
+class PhraseMethod:
+    """A table of phrase pairs, searched with stacks."""
+
+    name = kind = "phrase"
+    tables = ("rules", "decode")
+    folder = FOLDER
+    code = ("camber.rules",)
+    # the lexicon is for the lexical weights of added pairs
+    keeps = {"aligner": "align", "lexicon.npy": LEXICON}  # noqa: RUF012
+
+    def rule_settings(self, settings: TrainSettings) -> RuleSettings:
+        """Return the settings that the phrase pairs depend on."""
+        return settings.rules
+
+    def search_settings(self, settings: TrainSettings) -> DecodeSettings:
+        """Return the settings of the search."""
+        return settings.decode
+
+    def make_rules(
+        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+    ) -> None:
+        """Extract all phrase pairs."""
+        extract(bitext, alignment, settings.rules, engine).save(folder)
+
+    def open_rules(self, folder: Path, settings: TrainSettings) -> PhraseRules:
+        """Open the phrase pairs."""
+        return PhraseRules(RuleStore.load(folder), settings.rules.features, settings.decode)
+
+    def untuned(self, language_models: int, settings: TrainSettings) -> Weights:
+        """Return weights for a translator that was not tuned."""
+        return Weights(untuned_weights(language_models, settings.rules.features), signature=UNTUNED)
+
+    def sizes(self, folder: Path) -> dict[str, int]:
+        """Return what a reader of `model.toml` wants to know about the phrase pairs."""
+        return store_sizes(RuleStore.load(folder))
+
+
+METHOD = PhraseMethod()
