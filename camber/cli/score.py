@@ -92,12 +92,12 @@ def command(
         [texts[path] for path in references],
         [name.strip() for name in metrics.split(",") if name.strip()],
         tokenize,
-        lowercase,
-        samples,
-        trials,
-        seed,
-        reference_length,
-        dict(_outside(text, paths) for text in outside),
+        lowercase=lowercase,
+        samples=samples,
+        trials=trials,
+        seed=seed,
+        reference_length=reference_length,
+        outside=dict(_outside(text, paths) for text in outside),
     )
     if as_json:
         click.echo(json.dumps([result.to_dict() for result in results], indent=1, ensure_ascii=False))

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I8
 from camber.corpus import Sentences, Vocabulary
 from camber.errors import CamberError, SettingsError
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, find, insert
-from camber.metrics.metric import Metric, References, grouped_references, owners, signature_of_sacrebleu
+from camber.metrics.metric import Conventions, Metric, References, grouped_references, owners, signature_of_sacrebleu
 
 SMOOTHING = ("exp", "floor", "add-k", "none")
 _LOG_OF_ZERO = -9999999999.0  # what sacreBLEU takes for it: a score of 0 without a NaN on the way
@@ -41,6 +42,7 @@ class BLEU(Metric):
     def __init__(
         self,
         tokenize: str = "13a",
+        *,
         lowercase: bool = False,
         smooth: str = "exp",
         smooth_value: float | None = None,
@@ -93,8 +95,7 @@ class BLEU(Metric):
         words = [self.words(line) for group in groups for line in group]
         # with the empty word, which never occurs, because references without any word must have a vocabulary too
         vocabulary = Vocabulary(["", *dict.fromkeys(word for line in words for word in line)])
-        offsets = np.zeros(len(groups) + 1, np.int64)
-        np.cumsum([len(group) for group in groups], out=offsets[1:])
+        offsets = offsets_from(np.array([len(group) for group in groups], np.int64))
         return self.statistics_of_ids(
             Sentences.encode([self.words(line) for line in hypotheses], vocabulary),
             Sentences.encode(words, vocabulary),
@@ -179,6 +180,16 @@ class BLEU(Metric):
         if self.reference_length != "closest":
             text = f"length:{self.reference_length}|{text}"
         return text
+
+
+def bleu(how: Conventions, *, strict: bool = False) -> BLEU:
+    """Make BLEU by conventions."""
+    return BLEU(how.tokenize, lowercase=how.lowercase, strict=strict, reference_length=how.reference_length)
+
+
+def bleu_sbp(how: Conventions) -> BLEU:
+    """Make BLEU with a strict brevity penalty by conventions."""
+    return bleu(how, strict=True)
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import sacrebleu.metrics
 
 from camber.arrays.types import I8
-from camber.metrics.metric import Metric, References, signature_of_sacrebleu, statistics_of_sacrebleu
+from camber.metrics.metric import Conventions, Metric, References, signature_of_sacrebleu, statistics_of_sacrebleu
 
 
 class ChrF(Metric):
@@ -22,7 +22,7 @@ class ChrF(Metric):
     100.0
     """
 
-    def __init__(self, lowercase: bool = False, word_order: int = 0, beta: int = 2) -> None:
+    def __init__(self, *, lowercase: bool = False, word_order: int = 0, beta: int = 2) -> None:
         self.name = f"chrF{beta}" + "+" * word_order
         self.beta = beta
         self._inner = sacrebleu.metrics.CHRF(lowercase=lowercase, word_order=word_order, beta=beta)
@@ -52,3 +52,8 @@ class ChrF(Metric):
     def signature(self, references: int) -> str:
         """Describe the score as sacreBLEU does."""
         return signature_of_sacrebleu(self._inner, references)
+
+
+def chrf(how: Conventions) -> ChrF:
+    """Make chrF by conventions."""
+    return ChrF(lowercase=how.lowercase)

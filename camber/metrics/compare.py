@@ -62,6 +62,7 @@ def compare(
     references: References,
     metrics: Sequence[str] = ("bleu",),
     tokenize: str = "13a",
+    *,
     lowercase: bool = False,
     samples: int = 1000,
     trials: int = 10_000,
@@ -88,7 +89,7 @@ def compare(
                 raise CamberError(f"{name} has {len(lines):,} lines, the reference {len(groups):,}; expected as many")
     results = []
     for short in metrics:
-        metric = make_metric(short, tokenize, lowercase, reference_length)
+        metric = make_metric(short, tokenize, lowercase=lowercase, reference_length=reference_length)
         tables = _tables(metric, outputs, references, (outside or {}).get(metric.name, {}))
         first = next(iter(tables.values()))
         for position, (name, table) in enumerate(tables.items()):

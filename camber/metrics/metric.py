@@ -11,19 +11,20 @@ and then only add. Scores are sacreBLEU's: 0 to 100.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.types import I8, AnyArray
-from camber.errors import CamberError, SettingsError
+from camber.errors import CamberError
+from camber.registry import Entry, Registry
 
 #: One reference text per element, each as long as the test set; None where a sentence lacks that reference.
 References = Sequence[Sequence[str | None]]
 
-NAMES = ("bleu", "sbp", "chrf", "ter")
 EXTRA = "extra:"  # before the name of an outside score
 
 
@@ -75,12 +76,12 @@ def owners(hypotheses: int, references: int, sentences: npt.ArrayLike | None) ->
         if hypotheses != references:
             raise CamberError(f"{hypotheses:,} hypotheses but {references:,} references; expected one for each")
         return np.arange(hypotheses)
-    found = np.asarray(sentences, np.int64)
-    if found.shape != (hypotheses,):
-        raise CamberError(f"{found.size:,} sentence numbers for {hypotheses:,} hypotheses")
-    if len(found) and not (found.min() >= 0 and found.max() < references):
-        raise CamberError(f"a hypothesis of sentence {found.max()}, but there are only {references:,} references")
-    return found
+    owner = np.asarray(sentences, np.int64)
+    if owner.shape != (hypotheses,):
+        raise CamberError(f"{owner.size:,} sentence numbers for {hypotheses:,} hypotheses")
+    if len(owner) and not (owner.min() >= 0 and owner.max() < references):
+        raise CamberError(f"a hypothesis of sentence {owner.max()}, but there are only {references:,} references")
+    return owner
 
 
 def statistics_of_sacrebleu(
@@ -108,24 +109,41 @@ def signature_of_sacrebleu(inner: Any, references: int) -> str:
     return str(inner.get_signature())
 
 
-def make_metric(name: str, tokenize: str = "13a", lowercase: bool = False, reference_length: str = "closest") -> Metric:
+@dataclass(frozen=True)
+class Conventions:
+    """What a score may depend on beside the texts; a metric takes from it what concerns it."""
+
+    tokenize: str = "13a"  # for metrics of words
+    lowercase: bool = False
+    reference_length: str = "closest"  # or shortest: which of several references a brevity penalty looks at
+
+
+#: makers of metrics: conventions → metric
+METRICS: Registry[Callable[[Conventions], Metric]] = Registry(
+    "metric",
+    "camber.metrics",
+    {
+        "bleu": Entry("camber.metrics.bleu:bleu", "BLEU, as sacreBLEU has it"),
+        "sbp": Entry("camber.metrics.bleu:bleu_sbp", "BLEU with a strict brevity penalty"),
+        "chrf": Entry("camber.metrics.chrf:chrf", "F-score of character n-grams"),
+        "ter": Entry("camber.metrics.ter:ter", "translation edit rate"),
+    },
+)
+
+
+def make_metric(
+    name: str, tokenize: str = "13a", *, lowercase: bool = False, reference_length: str = "closest"
+) -> Metric:
     """Make a metric by its short name: bleu, sbp, chrf, ter, or extra:NAME (an outside score of an n-best list).
 
     `tokenize` and `reference_length` (closest or shortest) concern BLEU only; TER ignores case anyway, as sacreBLEU's
     does by default. ``extra:-NAME`` is an outside score of which less is better.
     """
-    from camber.metrics.bleu import BLEU
-    from camber.metrics.chrf import ChrF
-    from camber.metrics.outside import Outside
-    from camber.metrics.ter import TER
-
-    if name in ("bleu", "sbp"):
-        return BLEU(tokenize=tokenize, lowercase=lowercase, strict=name == "sbp", reference_length=reference_length)
-    if name == "chrf":
-        return ChrF(lowercase=lowercase)
-    if name == "ter":
-        return TER()
     column = name.removeprefix(EXTRA).removeprefix("-")
     if name.startswith(EXTRA) and column:
+        from camber.metrics.outside import Outside
+
         return Outside(column, higher_is_better=not name.startswith(f"{EXTRA}-"))
-    raise SettingsError(f"unknown metric {name!r}; known: {', '.join(NAMES)}, {EXTRA}NAME")
+    if name not in METRICS:
+        raise METRICS.unknown(name, f"{EXTRA}NAME")
+    return METRICS.load(name)(Conventions(tokenize, lowercase, reference_length))

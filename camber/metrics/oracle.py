@@ -25,7 +25,7 @@ _PASSES = 50  # of the greedy search, which needs two or three
 
 
 def sentence_oracle(
-    metric: Metric, rows: npt.NDArray, offsets: npt.ArrayLike, worst: bool = False, k: int | None = None
+    metric: Metric, rows: npt.NDArray, offsets: npt.ArrayLike, *, worst: bool = False, k: int | None = None
 ) -> I8:
     """Return the hypothesis of every sentence with the best sentence score, int64[sentences]; -1 where there is none.
 
@@ -49,6 +49,7 @@ def corpus_oracle(
     metric: Metric,
     rows: npt.NDArray,
     offsets: npt.ArrayLike,
+    *,
     worst: bool = False,
     k: int | None = None,
     missing: npt.ArrayLike | None = None,
@@ -58,7 +59,7 @@ def corpus_oracle(
     It starts from :func:`sentence_oracle` and never does worse. `missing` [columns] are the statistics of sentences
     without hypotheses, which count in the corpus score.
     """
-    chosen = sentence_oracle(metric, rows, offsets, worst, k)
+    chosen = sentence_oracle(metric, rows, offsets, worst=worst, k=k)
     table = np.ascontiguousarray(rows, np.float64)
     total = table[chosen[chosen >= 0]].sum(0)
     if missing is not None:
@@ -87,14 +88,14 @@ def oracle_scores(
     metric: Metric, rows: npt.NDArray, offsets: npt.ArrayLike, ks: Sequence[int], missing: npt.ArrayLike | None = None
 ) -> dict[int, float]:
     """Return the corpus score of the greedy oracle of the first `k` hypotheses, for every `k` (oracle@k)."""
-    found = {}
+    scores = {}
     for k in ks:
         if k < 1:
             raise CamberError(f"oracle@{k}: expected at least 1")
         chosen = corpus_oracle(metric, rows, offsets, k=k, missing=missing)
         total = rows[chosen[chosen >= 0]].sum(0) + (0 if missing is None else np.asarray(missing))
-        found[k] = float(metric.score(total))
-    return found
+        scores[k] = float(metric.score(total))
+    return scores
 
 
 def _groups(offsets: npt.ArrayLike, rows: npt.NDArray, k: int | None) -> list[tuple[int, int]]:

@@ -29,17 +29,17 @@ class Outside(Metric):
     0.6
     """
 
-    def __init__(self, column: str, values: npt.ArrayLike | None = None, higher_is_better: bool = True) -> None:
+    def __init__(self, column: str, values: npt.ArrayLike | None = None, *, higher_is_better: bool = True) -> None:
         self.column = self.name = column
         self.higher_is_better = higher_is_better
         self.values = None if values is None else np.asarray(values, np.float64)
 
     def rows(self, values: npt.ArrayLike) -> F8:
         """Return the statistics of given scores, float64[hypotheses, 2]: sum and number."""
-        found = np.asarray(values, np.float64)
-        if not np.isfinite(found).all():
+        scores = np.asarray(values, np.float64)
+        if not np.isfinite(scores).all():
             raise CamberError(f"an outside score {self.column} is not a finite number")
-        return np.stack([found, np.ones(len(found))], axis=1)
+        return np.stack([scores, np.ones(len(scores))], axis=1)
 
     def on_scale_of_100(self, rows: F8) -> F8:
         """Return rows whose lowest score is 1 and whose highest is 100: the same order for tuners that expect BLEU's.

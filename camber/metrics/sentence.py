@@ -24,7 +24,7 @@ BREVITY = ("plain", "smoothed")
 
 
 def sentence_bleu(
-    rows: npt.ArrayLike, order: int = 4, alpha: float = 1.0, all_orders: bool = False, brevity: str = "plain"
+    rows: npt.ArrayLike, order: int = 4, alpha: float = 1.0, *, all_orders: bool = False, brevity: str = "plain"
 ) -> F8:
     """Return smoothed BLEU (0 to 100) of every row: [sentences, 2 + 2 * order] → float64[sentences].
 
@@ -57,8 +57,8 @@ def sentence_scores(metric: Metric, rows: npt.ArrayLike, brevity: str = "plain")
     table = np.asarray(rows, np.float64)
     if isinstance(metric, BLEU):
         return sentence_bleu(table, metric.order, brevity=brevity)
-    found = np.asarray(metric.score(table), np.float64).reshape(len(table))
-    return found if metric.higher_is_better else -found
+    scores = np.asarray(metric.score(table), np.float64).reshape(len(table))
+    return scores if metric.higher_is_better else -scores
 
 
 def corpus_scores(metric: Metric, sums: F8) -> F8:
@@ -68,11 +68,11 @@ def corpus_scores(metric: Metric, sums: F8) -> F8:
     """
     parameters = bleu_parameters(metric)
     if parameters is None:
-        found = np.asarray(metric.score(sums), np.float64).reshape(len(sums))
-        return found if metric.higher_is_better else -found
-    found = np.empty(len(sums))
-    _bleu_of_rows(np.ascontiguousarray(sums, np.float64), *parameters, found)
-    return found
+        scores = np.asarray(metric.score(sums), np.float64).reshape(len(sums))
+        return scores if metric.higher_is_better else -scores
+    scores = np.empty(len(sums))
+    _bleu_of_rows(np.ascontiguousarray(sums, np.float64), *parameters, scores)
+    return scores
 
 
 def bleu_parameters(metric: Metric) -> tuple[int, int, float] | None:

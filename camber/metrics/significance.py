@@ -48,15 +48,15 @@ def resampled_scores(metric: Metric, tables: list[AnyArray], samples: int = 1000
     sentences = len(tables[0])
     rng = np.random.default_rng(seed)
     wide = np.concatenate(tables, axis=1).astype(np.float64)
-    found = []
+    scores = []
     for size in _blocks(samples, sentences):
         drawn = rng.choice(sentences, size=(size, sentences), replace=True)
         # how often each sentence was drawn, [size, sentences]; integer sums in float64 are exact
         flat = (drawn + np.arange(size)[:, None] * sentences).ravel()
         often = np.bincount(flat, minlength=size * sentences).reshape(size, sentences)
         sums = (often.astype(np.float64) @ wide).reshape(size, len(tables), -1)
-        found.append(metric.score(sums))
-    return np.concatenate(found)
+        scores.append(metric.score(sums))
+    return np.concatenate(scores)
 
 
 def paired_bootstrap(

@@ -51,16 +51,16 @@ def latex_table(results: list[Result]) -> list[str]:
     metrics = list(dict.fromkeys(result.metric for result in results))
     systems = list(dict.fromkeys(result.system for result in results))
     several = any(result.runs > 1 for result in results)
-    found = {(result.metric, result.system): result for result in results}
+    by_name = {(result.metric, result.system): result for result in results}
     titles = ["score", *(["$s_{\\mathrm{runs}}$"] if several else []), "$s_{\\mathrm{test}}$", "$p$"]
-    lines = [f"% {metric}|{found[metric, systems[-1]].signature}" for metric in metrics]
+    lines = [f"% {metric}|{by_name[metric, systems[-1]].signature}" for metric in metrics]
     lines += [f"\\begin{{tabular}}{{l{'r' * len(titles) * len(metrics)}}}", "\\hline"]
     heads = [f"\\multicolumn{{{len(titles)}}}{{c}}{{{metric.translate(_ESCAPES)}}}" for metric in metrics]
     lines += [" & ".join(["", *heads]) + " \\\\", " & ".join(["", *(titles * len(metrics))]) + " \\\\", "\\hline"]
     for system in systems:
         cells = [system.translate(_ESCAPES)]
         for metric in metrics:
-            result = found[metric, system]
+            result = by_name[metric, system]
             digits = digits_of(result.signature)
             cells.append(_number(result.score, digits))
             cells += [_number(result.run_sd, digits, "--")] if several else []

@@ -142,7 +142,7 @@ def evaluate(
     reranker.fit_data(data, nbest.sparse)
     tuned = _table(data, data.best_by(reranker.fitted.scores(data.features)), missing)
     best, worst = (
-        corpus_oracle(metric, data.statistics, data.sentence_offsets, side, missing=data.missing)
+        corpus_oracle(metric, data.statistics, data.sentence_offsets, worst=side, missing=data.missing)
         for side in (False, True)
     )
     longest = int(np.diff(nbest.sentence_offsets).max(initial=0))

@@ -104,7 +104,7 @@ class Reranker:
 
     def make_metric(self) -> Metric:
         """Make the metric that is fitted to."""
-        return make_metric(self.metric, self.tokenize, self.lowercase)
+        return make_metric(self.metric, self.tokenize, lowercase=self.lowercase)
 
     @property
     def fitted(self) -> Linear | Binned:

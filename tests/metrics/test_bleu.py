@@ -65,7 +65,7 @@ def test_score_and_signature_equal_sacrebleu(corpus, smooth, value, effective, l
         effective_order=effective,
         max_ngram_order=order,
     )
-    ours = BLEU("none", lowercase, smooth, value, effective, order)
+    ours = BLEU("none", lowercase=lowercase, smooth=smooth, smooth_value=value, effective_order=effective, order=order)
     rows = ours.statistics(hypotheses, references)
     expected = theirs.corpus_score(hypotheses, references)
     assert rows.tolist() == theirs._extract_corpus_statistics(hypotheses, references)

@@ -1,5 +1,8 @@
 """chrF and TER: sacreBLEU's statistics, scores of any number of sums at once."""
 
+import importlib.metadata
+from importlib.metadata import EntryPoint
+
 import numpy as np
 import pytest
 import sacrebleu.metrics
@@ -21,7 +24,10 @@ corpora = st.tuples(st.integers(1, 3), st.integers(1, 3)).flatmap(
 @given(corpora, st.booleans(), st.sampled_from([0, 2]))
 @settings(deadline=None)
 def test_chrf_equals_sacrebleu(corpus, lowercase, word_order):
-    ours, theirs = ChrF(lowercase, word_order), sacrebleu.metrics.CHRF(lowercase=lowercase, word_order=word_order)
+    ours, theirs = (
+        ChrF(lowercase=lowercase, word_order=word_order),
+        sacrebleu.metrics.CHRF(lowercase=lowercase, word_order=word_order),
+    )
     rows = ours.statistics(*corpus)
     expected = theirs.corpus_score(*corpus)
     assert ours.score(rows.sum(0)) == pytest.approx(expected.score, rel=1e-12, abs=1e-12)
@@ -57,4 +63,13 @@ def test_metrics_are_made_by_name():
     assert "case:lc" in make_metric("chrf", lowercase=True).signature(1)
     assert not make_metric("ter").higher_is_better
     with pytest.raises(SettingsError, match="known: bleu, sbp, chrf, ter"):
+        make_metric("meteor")
+
+
+def test_other_packages_add_metrics(monkeypatch):
+    point = EntryPoint("chrf++", "toys.metrics:chrf_of_words", "camber.metrics")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point] if group == "camber.metrics" else [])
+    assert make_metric("chrf++", lowercase=True).name == "chrF2++"
+    assert "case:lc" in make_metric("chrf++", lowercase=True).signature(1)
+    with pytest.raises(SettingsError, match=r"known: bleu, sbp, chrf, ter, chrf\+\+, extra:NAME"):
         make_metric("meteor")

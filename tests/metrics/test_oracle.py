@@ -33,11 +33,11 @@ def test_the_greedy_oracle_lies_between_the_sentence_oracle_and_the_best_choice(
     if not len(rows):
         return
     sign = 1.0 if metric.higher_is_better != worst else -1.0
-    bound = best_of_all_choices(metric, rows, offsets, worst)
-    greedy = score(metric, rows, corpus_oracle(metric, rows, offsets, worst))
-    single = score(metric, rows, sentence_oracle(metric, rows, offsets, worst))
+    bound = best_of_all_choices(metric, rows, offsets, worst=worst)
+    greedy = score(metric, rows, corpus_oracle(metric, rows, offsets, worst=worst))
+    single = score(metric, rows, sentence_oracle(metric, rows, offsets, worst=worst))
     assert sign * single - 1e-9 <= sign * greedy <= sign * bound + 1e-9
-    chosen = corpus_oracle(metric, rows, offsets, worst)
+    chosen = corpus_oracle(metric, rows, offsets, worst=worst)
     for sentence, place in enumerate(chosen):
         assert offsets[sentence] <= place < offsets[sentence + 1] or (place == -1 and not lists[sentence])
 
@@ -47,8 +47,8 @@ def test_where_sentences_add_up_both_oracles_are_exact():
     rows = np.array([[3, 10], [1, 10], [2, 10], [7, 10], [0, 10]], float)
     offsets = [0, 2, 5]
     for worst, expected in ((False, [1, 4]), (True, [0, 3])):
-        assert sentence_oracle(ter, rows, offsets, worst).tolist() == expected
-        assert corpus_oracle(ter, rows, offsets, worst).tolist() == expected
+        assert sentence_oracle(ter, rows, offsets, worst=worst).tolist() == expected
+        assert corpus_oracle(ter, rows, offsets, worst=worst).tolist() == expected
 
 
 def test_longer_lists_have_better_oracles():

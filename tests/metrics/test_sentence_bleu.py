@@ -30,7 +30,7 @@ def test_bleu_plus_one_is_sacrebleus_add_k(pairs):
 @settings(deadline=None)
 def test_smoothing_is_the_papers(seed, alpha, everywhere, smoothed):
     rows = bleu_rows(np.random.default_rng(seed), 4)
-    found = sentence_bleu(rows, 4, alpha, everywhere, "smoothed" if smoothed else "plain")
+    found = sentence_bleu(rows, 4, alpha, all_orders=everywhere, brevity="smoothed" if smoothed else "plain")
     for score, row in zip(found, rows.tolist(), strict=True):
         logs = 0.0
         for n in range(4):
