@@ -177,7 +177,10 @@ def test_numba_still_takes_the_options_that_make_kernels_fast():
     assert out[0] == 6.0
     assert total.targetoptions["_nrt"] is False
     assert total.targetoptions["nogil"] is True
-    assert "NRT_incref" not in next(iter(total.inspect_llvm().values()))
+    total.recompile()  # code from the cache cannot be inspected: Numba shows nothing, which holds no call either
+    code = next(iter(total.inspect_llvm().values()))
+    assert "define" in code
+    assert "NRT_" not in code  # the optimiser prunes most calls of NRT_incref, but leaves some of NRT_decref
     name = next(name for name in compiled_kernels() if name.endswith("total"))
     assert len(compiled_kernels()[name]) == 1
 
