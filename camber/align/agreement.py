@@ -17,6 +17,7 @@ from camber.align import hmm
 from camber.align.cognates import likeness
 from camber.align.links import LinkIndex
 from camber.align.pharaoh import Alignment
+from camber.arrays.ragged import offsets_from, owners_of
 from camber.arrays.types import F4, F8, I4, I8, Bools, Records
 from camber.corpus.bitext import Bitext, Sentences
 from camber.engine import LOCAL, Engine
@@ -60,7 +61,7 @@ class Trainer:
         self._set_jumps(0, np.exp(-np.abs(distance - 1) / 2))
         self._set_jumps(1, np.exp(-np.abs(distance - 1) / 2))
         self._prior = np.float32(cognates) * likeness(index, source.vocabulary, target.vocabulary)
-        owner = np.repeat(np.arange(len(source.vocabulary)), np.diff(index.entry_offsets))
+        owner = owners_of(index.entry_offsets)
         # occurrences that NULL gets when none of them is linked; pseudo-counts are no occurrences
         self.source_free = np.bincount(owner, self._prior, source_words).astype(np.float64)
         self.source_free += np.bincount(source.ids, minlength=source_words)
@@ -97,7 +98,7 @@ class Trainer:
         beyond their end are new. `jumps` are the weights of both directions, float32[2, width].
         """
         index = self.index
-        owner = np.repeat(np.arange(len(index.entry_offsets) - 1), np.diff(index.entry_offsets))
+        owner = owners_of(index.entry_offsets)
         sides = (owner, self.source_free, self._elsewhere[0], source_words), (
             index.entry_targets, self.target_free, self._elsewhere[1], target_words
         )  # fmt: skip
@@ -226,7 +227,7 @@ def _expectation(shared: _Shared, pairs: range) -> tuple[F8, F4]:
 
 def _even_ranges(cost: I8) -> list[range]:
     """Cut the pairs into ranges of about the same cost."""
-    total = np.concatenate(([0], np.cumsum(cost)))
+    total = offsets_from(cost)
     cuts = np.searchsorted(total, np.linspace(0, total[-1], _RANGES + 1)[1:-1])
     bounds = [0, *cuts.tolist(), len(cost)]
     return [range(a, b) for a, b in pairwise(bounds) if b > a]
@@ -244,4 +245,4 @@ def _one_per_word(best: I4, offsets: I8, of_source: bool) -> Alignment:
     place = np.arange(len(best)) - np.repeat(offsets[:-1], np.diff(offsets))
     columns = (place[linked], best[linked]) if of_source else (best[linked], place[linked])
     links = np.stack(columns, axis=1).astype(np.int32)
-    return Alignment(links, np.concatenate(([0], np.cumsum(linked)))[offsets])
+    return Alignment(links, offsets_from(linked)[offsets])

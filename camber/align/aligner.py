@@ -16,6 +16,7 @@ import numpy as np
 
 from camber.align.agreement import Trainer
 from camber.arrays.files import Shapes, open_arrays, save_arrays
+from camber.arrays.ragged import owners_of
 from camber.arrays.types import F4, F8, I4, I8
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
@@ -54,7 +55,7 @@ class Aligner:
     def of(cls, trainer: Trainer, symmetrise: str) -> Aligner:
         """Keep what a trainer knows after its passes."""
         index = trainer.index
-        owner = np.repeat(np.arange(len(index.entry_offsets) - 1), np.diff(index.entry_offsets))
+        owner = owners_of(index.entry_offsets)
         order = np.lexsort((index.entry_targets, owner))
         order = order[trainer.counts[order] >= LEAST]
         return cls(
@@ -72,13 +73,13 @@ class Aligner:
     @property
     def _owners(self) -> I8:
         """The source word of every entry, int64[entries]."""
-        return np.repeat(np.arange(len(self.entry_offsets) - 1), np.diff(self.entry_offsets))
+        return owners_of(self.entry_offsets)
 
     def teach(self, trainer: Trainer) -> None:
         """Give a trainer these counts to start from; its vocabularies begin with ours."""
         index, stride = trainer.index, max(len(trainer.bitext.target.vocabulary), 1)
         ours = self._owners * stride + self.entry_targets
-        sources = np.repeat(np.arange(len(index.entry_offsets) - 1), np.diff(index.entry_offsets))
+        sources = owners_of(index.entry_offsets)
         wanted = sources * stride + index.entry_targets
         at = np.searchsorted(ours, wanted)
         met = at < len(ours)

@@ -11,6 +11,7 @@ import unicodedata
 import numpy as np
 
 from camber.align.links import LinkIndex
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F4, I4, I8
 from camber.corpus.vocabulary import Vocabulary
 from camber.kernel import kernel
@@ -50,10 +51,8 @@ def likeness(index: LinkIndex, source: Vocabulary, target: Vocabulary) -> F4:
 def _letters(vocabulary: Vocabulary) -> tuple[I4, I8]:
     """Return the letters of all words as code points, without case and accents, and where each word begins."""
     plain = [word if word.isascii() else _without_accents(word) for word in map(str.casefold, vocabulary.words)]
-    offsets = np.zeros(len(plain) + 1, np.int64)
-    np.cumsum([len(word) for word in plain], out=offsets[1:])
     text = "".join(plain).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(text, np.dtype("<i4")).astype(np.int32), offsets
+    return np.frombuffer(text, np.dtype("<i4")).astype(np.int32), offsets_from(map(len, plain))
 
 
 def _without_accents(word: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.ragged import owners_of
 from camber.arrays.types import I8
 from camber.errors import InputError
 from camber.files import read_lines
@@ -122,5 +123,5 @@ def _keys(alignment: Alignment, pairs: int) -> I8:
     """Number the links of the first pairs: no two links have the same key."""
     offsets = alignment.offsets[: pairs + 1]
     links = alignment.links[: offsets[-1]].astype(np.int64)
-    owner = np.repeat(np.arange(pairs), np.diff(offsets))
+    owner = owners_of(offsets)
     return (owner << 42) | (links[:, 0] << 21) | links[:, 1]

@@ -142,7 +142,7 @@ def lexical_table(bitext: Bitext, alignment: Alignment) -> LexicalTable:
     source_ids, target_ids = bitext.source.ids, bitext.target.ids
     if min(source_ids.min(initial=0), target_ids.min(initial=0)) < 0:
         raise ValueError("the bitext has words outside its vocabularies; encode it with vocabularies of its own")
-    pair = np.repeat(np.arange(len(alignment)), np.diff(alignment.offsets))
+    pair = alignment.owners
     source_at = bitext.source.offsets[pair] + alignment.links[:, 0]
     target_at = bitext.target.offsets[pair] + alignment.links[:, 1]
     lone_source, lone_target = np.ones(len(source_ids), bool), np.ones(len(target_ids), bool)

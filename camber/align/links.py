@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from, owners_of
 from camber.arrays.types import I4, I8
 from camber.corpus.bitext import Bitext
 from camber.kernel import kernel
@@ -46,13 +47,11 @@ def link_index(bitext: Bitext) -> LinkIndex:
     source, target = bitext.source, bitext.target
     source_words, target_words = len(source.vocabulary), len(target.vocabulary)
     opposite = np.repeat(target.lengths, source.lengths)  # target words opposite every source token
-    first = np.zeros(len(source.ids) + 1, np.int64)
-    np.cumsum(opposite, out=first[1:])
+    first = offsets_from(opposite)
     total = int(first[-1])
     by_word = np.argsort(source.ids, kind="stable")
-    row_offsets = np.zeros(source_words + 1, np.int64)
-    np.cumsum(np.bincount(source.ids, minlength=source_words), out=row_offsets[1:])
-    pair = np.repeat(np.arange(len(bitext)), source.lengths)
+    row_offsets = offsets_from(np.bincount(source.ids, minlength=source_words))
+    pair = owners_of(source.offsets)
     rows, lengths = first[by_word], opposite[by_word].astype(np.int32)
     starts = target.offsets[:-1][pair][by_word]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from, owners_of
 from camber.arrays.types import I4, I8
 from camber.errors import InputError
 from camber.files import decode_lines, read_bytes, write_whole
@@ -38,15 +39,13 @@ class Alignment:
         [[0, 0], [1, 0]]
         """
         unique = [sorted(set(links)) for links in pairs]
-        offsets = np.zeros(len(unique) + 1, np.int64)
-        np.cumsum([len(links) for links in unique], out=offsets[1:])
         flat = [link for links in unique for link in links]
-        return cls(np.array(flat, np.int32).reshape(-1, 2), offsets)
+        return cls(np.array(flat, np.int32).reshape(-1, 2), offsets_from(map(len, unique)))
 
     @property
     def owners(self) -> I8:
         """Return the pair that every link belongs to, int64[links]."""
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return owners_of(self.offsets)
 
     def swapped(self) -> Alignment:
         """Return the same links seen from the other side."""

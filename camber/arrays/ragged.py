@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,15 +13,37 @@ from camber.arrays.types import I8, AnyArray
 _BLOCK = 1 << 16
 
 
-def offsets_from(sizes: npt.NDArray[np.integer]) -> I8:
-    """Return where pieces of these sizes start, and the end.
+def offsets_from(sizes: AnyArray | Iterable[int]) -> I8:
+    """Return where pieces of these sizes start, and the end: int64[pieces + 1].
 
-    >>> offsets_from(np.array([2, 0, 1])).tolist()
+    >>> offsets_from([2, 0, 1]).tolist()
     [0, 2, 2, 3]
+    >>> offsets_from(map(len, ["ab", "c"])).tolist()
+    [0, 2, 3]
     """
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    counts = sizes if isinstance(sizes, np.ndarray) else np.fromiter(sizes, np.int64)
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
     return offsets
+
+
+def owners_of(offsets: I8) -> I8:
+    """Return the piece that every item belongs to.
+
+    >>> owners_of(np.array([0, 2, 2, 3])).tolist()
+    [0, 0, 2]
+    """
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def places_of(starts: I8, sizes: npt.NDArray[np.integer]) -> I8:
+    """Return the places of all items of pieces that start anywhere.
+
+    >>> places_of(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    offsets = offsets_from(sizes)
+    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
 
 
 def take_ragged(flat: AnyArray, offsets: I8, rows: npt.NDArray[np.integer]) -> tuple[AnyArray, I8]:

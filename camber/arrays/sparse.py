@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.ragged import offsets_from, owners_of, places_of
 from camber.arrays.types import F4, F8, I4, I8
 from camber.kernel import kernel
 from camber.kernel.sort import sort_rising
@@ -37,7 +38,7 @@ class Counts:
         """Make the sparse form of a matrix."""
         dense = np.asarray(table, np.float64)
         rows, columns = np.nonzero(dense)
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))]).astype(np.int64)
+        offsets = offsets_from(np.bincount(rows, minlength=len(dense)))
         return cls(dense.shape[1], offsets, columns.astype(np.int32), dense[rows, columns].astype(np.float32))
 
     @classmethod
@@ -62,7 +63,7 @@ class Counts:
     def join(cls, tables: Sequence[Counts], width: int) -> Counts:
         """Put rows behind each other."""
         tables = [cls.empty(width), *tables]
-        starts = np.cumsum([0, *(int(table.offsets[-1]) for table in tables)])
+        starts = offsets_from(int(table.offsets[-1]) for table in tables)
         return cls(
             width,
             np.concatenate([[0], *(table.offsets[1:] + start for table, start in zip(tables, starts, strict=False))]),
@@ -82,14 +83,13 @@ class Counts:
     def take(self, rows: I8) -> Counts:
         """Return some rows, in the order asked for."""
         sizes = self.offsets[rows + 1] - self.offsets[rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        at = np.arange(int(offsets[-1])) + np.repeat(self.offsets[rows] - offsets[:-1], sizes)
-        return Counts(self.width, offsets, self.columns[at], self.values[at])
+        at = places_of(self.offsets[rows], sizes)
+        return Counts(self.width, offsets_from(sizes), self.columns[at], self.values[at])
 
     def dense(self) -> F8:
         """Return the matrix, float64[rows, width]."""
         found = np.zeros((len(self), self.width))
-        found[np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.columns] = self.values
+        found[owners_of(self.offsets), self.columns] = self.values
         return found
 
     def products(self, weights: npt.ArrayLike) -> F8:

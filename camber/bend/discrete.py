@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8, Bools
 from camber.bend.bins import Bins
@@ -81,7 +82,7 @@ class DiscreteBend:
     @cached_property
     def chains(self) -> I8:
         """Where the bins of each bent feature begin and end among all bins, int64[bent, 2]."""
-        edges = np.cumsum([0, *(len(bins) for bins in self.bins.values())], dtype=np.int64)
+        edges = offsets_from(map(len, self.bins.values()))
         return np.stack([edges[:-1], edges[1:]], axis=1)
 
     @property

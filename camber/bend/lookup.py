@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I4, I8, AnyArray
 from camber.bend.bins import Bins
 from camber.errors import CamberError
@@ -225,5 +226,5 @@ def _table(edges: F8, even: bool) -> tuple[Any, I4, float]:
         head["last"] = reach >> int(head["shift"])
         cells = (bits - head["base"]) >> head["shift"]
     crowds = np.bincount(cells, minlength=int(head["last"]) + 1)
-    starts = np.concatenate([[0], np.cumsum(crowds)]).astype(np.int32)
+    starts = offsets_from(crowds).astype(np.int32)
     return head, starts, float(crowds[cells].mean()) if len(cells) else 0.0

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I8, Bools
 from camber.errors import CamberError
 from camber.nbest.nbest import NBest
@@ -138,7 +139,7 @@ def _columns(nbest: NBest | Lists, features: Sequence[str] | None, absent: float
         values = np.array([[part.get(name, np.nan) for name in names] for part in parts], np.float64)
         values = values.reshape(len(parts), len(names))
         hypotheses = np.repeat(np.arange(len(flat)), [len(hypothesis) for hypothesis in flat])
-        offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in nbest], dtype=np.int64)])
+        offsets = offsets_from(map(len, nbest))
     if np.isinf(values).any():
         raise CamberError("a feature of a part is infinite; separability needs finite numbers")
     if absent is not None:

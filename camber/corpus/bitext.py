@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I4, I8
 from camber.corpus.vocabulary import Vocabulary
 
@@ -28,8 +29,7 @@ class Sentences:
     def encode(cls, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary | None = None) -> Sentences:
         """Encode tokenised sentences, with a vocabulary of their own unless one is given."""
         vocabulary = Vocabulary.from_text(sentences) if vocabulary is None else vocabulary
-        offsets = np.zeros(len(sentences) + 1, np.int64)
-        np.cumsum([len(sentence) for sentence in sentences], out=offsets[1:])
+        offsets = offsets_from(map(len, sentences))
         get = vocabulary._ids.get
         ids = np.fromiter((get(word, -1) for sentence in sentences for word in sentence), np.int32, int(offsets[-1]))
         return cls(ids, offsets, vocabulary)

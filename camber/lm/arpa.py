@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I4, I8, U1
 from camber.errors import InputError
 from camber.files import read_bytes, write_whole
@@ -62,8 +63,7 @@ class _Section:
 def write_arpa(path: str | Path, trie: NgramTrie) -> None:
     """Write an ARPA file (gzip if its name ends in .gz), all or nothing; numbers have 7 decimals."""
     encoded = [word.encode() for word in trie.words]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(word) for word in encoded], out=offsets[1:])
+    offsets = offsets_from(map(len, encoded))
     spelling = np.frombuffer(bytearray(b"".join(encoded)), np.uint8)
     with write_whole(path) as stream:
         stream.write("\\data\\\n")

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I4, I8, Bools
 from camber.corpus import Sentences
 from camber.errors import CamberError, SettingsError
@@ -88,7 +89,7 @@ def estimate(text: Sentences, settings: LmSettings | None = None) -> NgramTrie:
     if longest < settings.order:
         log.info("lm: no sentence is long enough for %d-grams; the order is %d", settings.order, longest)
     levels = _count(tokens, len(vocabulary), longest)
-    starts = np.cumsum([0, 1, *(len(level.word) for level in levels)])
+    starts = offsets_from([1, *(len(level.word) for level in levels)])
     if starts[-1] >= 2**31:
         raise CamberError(f"{starts[-1]:,} n-grams are too many; lower the order or prune the text")
     trie = NgramTrie(
@@ -267,7 +268,7 @@ def _without(trie: NgramTrie, dropped: Bools) -> NgramTrie:
         counts.pop()
     return NgramTrie(
         words=trie.words,
-        starts=np.cumsum([0, *counts]),
+        starts=offsets_from(counts),
         prefix=place[trie.prefix[kept]],
         word=trie.word[kept],
         suffix=place[trie.suffix[kept]],

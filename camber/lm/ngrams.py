@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from camber.arrays.files import Shapes, open_arrays, save_arrays
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I4, I8, Records
 from camber.corpus import Sentences, Vocabulary
 from camber.errors import CamberError, ModelError
@@ -171,8 +172,7 @@ class NgramModel:
 
     def _encode(self, sentences: Sequence[Sequence[str]]) -> tuple[I8, I8]:
         """Look up the words of sentences given as strings."""
-        offsets = np.zeros(len(sentences) + 1, np.int64)
-        np.cumsum([len(sentence) for sentence in sentences], out=offsets[1:])
+        offsets = offsets_from(map(len, sentences))
         get = self.vocabulary._ids.get
         tokens = itertools.chain.from_iterable(sentences)
         words = np.fromiter(map(get, tokens, itertools.repeat(UNKNOWN)), np.int64, int(offsets[-1]))

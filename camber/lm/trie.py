@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I4, I8, AnyArray
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, first_slot, mix, next_slot, same_run
@@ -91,7 +92,7 @@ def trie_from_rows(
             tables[n - 2] = _index(levels[n - 2], n - 1)
             found = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
         prefixes[n - 1] = found
-    starts = np.cumsum([0, 1, *(len(level) for level in levels)])
+    starts = offsets_from([1, *map(len, levels)])
     suffixes = [np.zeros(len(levels[0]), np.int64)]
     for n in range(2, order + 1):
         suffix = np.full(len(levels[n - 1]), -1, np.int64)

@@ -95,11 +95,10 @@ class BLEU(Metric):
         words = [self.words(line) for group in groups for line in group]
         # with the empty word, which never occurs, because references without any word must have a vocabulary too
         vocabulary = Vocabulary(["", *dict.fromkeys(word for line in words for word in line)])
-        offsets = offsets_from(np.array([len(group) for group in groups], np.int64))
         return self.statistics_of_ids(
             Sentences.encode([self.words(line) for line in hypotheses], vocabulary),
             Sentences.encode(words, vocabulary),
-            offsets,
+            offsets_from(map(len, groups)),
             owner,
         )
 

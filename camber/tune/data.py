@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.ragged import owners_of
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8, AnyArray, Bools
 from camber.errors import CamberError, TuneError
@@ -148,7 +149,7 @@ class TuningData:
     @cached_property
     def owners(self) -> I8:
         """The sentence of every hypothesis, int64[hypotheses]."""
-        return np.repeat(np.arange(len(self)), np.diff(self.sentence_offsets))
+        return owners_of(self.sentence_offsets)
 
     def start(self, weights: npt.ArrayLike) -> F8:
         """Check weights to start from, [features], and copy them."""

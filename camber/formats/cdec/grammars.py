@@ -83,12 +83,12 @@ class _Columns:
         return Grammar(
             names,
             np.array(self.source, np.int64),
-            offsets_from(np.array(self.source_sizes, np.int64)),
+            offsets_from(self.source_sizes),
             np.array(self.target, np.int64),
-            offsets_from(np.array(self.target_sizes, np.int64)),
+            offsets_from(self.target_sizes),
             features.reshape(len(self.features), len(names)),
             np.array(self.links, np.uint8).reshape(len(self.links), 2),
-            offsets_from(np.array(self.link_sizes, np.int64)),
+            offsets_from(self.link_sizes),
             Vocabulary(list(self.source_words)),
             Vocabulary(list(self.target_words)),
         )
@@ -140,7 +140,7 @@ def read_cdec_grammars(paths: Sequence[str | Path], sentences: Iterable[Sequence
     for path in paths:
         columns.read(Path(path))
         counts.append(len(columns.source_sizes) - sum(counts))
-    return GrammarSet.of(columns.grammar(), offsets_from(np.array(counts, np.int64)), sentences)
+    return GrammarSet.of(columns.grammar(), offsets_from(counts), sentences)
 
 
 def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, str] | None = None) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from camber.arrays.ragged import offsets_from, ranks, sort_keys
+from camber.arrays.ragged import offsets_from, owners_of, ranks, sort_keys
 from camber.arrays.types import F4, I4, I8, U1
 from camber.corpus.vocabulary import Vocabulary
 from camber.kernel import kernel
@@ -34,7 +34,7 @@ def write_moses(store: RuleStore, folder: str | Path) -> list[Path]:
     Lines stand in byte order, as Moses sorts them. A ``|`` in a word becomes ``&#124;``, as in Moses' tokeniser.
     """
     folder = Path(folder)
-    phrase = np.repeat(np.arange(store.phrases), np.diff(store.rule_offsets))
+    phrase = owners_of(store.rule_offsets)
     order = _byte_order(store, phrase)
     paths = [folder / PHRASE_TABLE]
     _write_packed(paths[0], _lines(store, phrase, order, store.scores, full=True))
@@ -90,7 +90,7 @@ def _escaped(vocabulary: Vocabulary) -> list[str]:
 def _word_bytes(vocabulary: Vocabulary) -> tuple[U1, I8]:
     encoded = [word.encode() for word in _escaped(vocabulary)]
     flat = np.frombuffer(b"".join(encoded), np.uint8).copy()
-    return flat, offsets_from(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+    return flat, offsets_from(map(len, encoded))
 
 
 def _byte_order(store: RuleStore, phrase: I8) -> I8:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from camber.arrays.ragged import offsets_from
+from camber.arrays.ragged import offsets_from, owners_of
 from camber.arrays.types import I8, U1, AnyArray
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, InputError
@@ -155,7 +155,7 @@ def _pair(
     second = source_gaps[1][:-1][np.diff(source_gaps[1]) == 2] + 1
     rows_of_second = np.flatnonzero(np.diff(source_gaps[1]) == 2)
     symbols[offsets[rows_of_second] + source_gaps[0][second]] = -2
-    rows = np.repeat(np.arange(len(offsets) - 1), np.diff(table.link_offsets))
+    rows = owners_of(table.link_offsets)
     left, right = table.links[:, 0].astype(np.int64), table.links[:, 1].astype(np.int64)
     inside = (left < np.diff(offsets)[rows]) & (right < np.diff(target[1])[rows])
     if not inside.all():
@@ -175,7 +175,7 @@ def _pair(
     found = np.bincount(rows[pairs], minlength=len(offsets) - 1)
     gaps = np.diff(source_gaps[1])
     # every gap must be linked once: as many links as gaps, and on the target side each of them once
-    places = np.repeat(np.arange(len(gaps)), np.diff(target_gaps[1]))
+    places = owners_of(target_gaps[1])
     ours = target[0][target[1][places] + target_gaps[0]]
     sums = np.bincount(places, weights=ours, minlength=len(gaps))
     wrong = (found != gaps) | (sums != np.choose(gaps, [0, -3, -7]))

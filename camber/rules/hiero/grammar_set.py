@@ -60,14 +60,12 @@ class GrammarSet:
         words = []
         for n in range(len(offsets) - 1):
             a, b = rules.source_offsets[offsets[n]], rules.source_offsets[offsets[n + 1]]
-            found = np.unique(rules.source[a:b])
+            symbols = np.unique(rules.source[a:b])
             if told is not None and n < len(told):
-                own = rules.source_words.encode(told[n])
-                found = np.union1d(found, own)
-            words.append(found[found >= 0])
-        sizes = np.array([len(found) for found in words], np.int64)
+                symbols = np.union1d(symbols, rules.source_words.encode(told[n]))
+            words.append(symbols[symbols >= 0])
         flat = np.concatenate([*words, np.zeros(0, np.int64)]).astype(np.int64)
-        return cls(rules, np.asarray(offsets, np.int64), flat, offsets_from(sizes))
+        return cls(rules, np.asarray(offsets, np.int64), flat, offsets_from(map(len, words)))
 
     @property
     def names(self) -> tuple[str, ...]:

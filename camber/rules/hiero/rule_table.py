@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from camber.arrays.files import Shapes, open_arrays, save_arrays
-from camber.arrays.ragged import offsets_from, ranks, sort_keys, take_ragged
+from camber.arrays.ragged import offsets_from, places_of, ranks, sort_keys, take_ragged
 from camber.arrays.types import F4, F8, I4, I8, U1, AnyArray
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
@@ -141,8 +141,7 @@ class RuleTable:
         sizes = self.rule_offsets[sides + 1] - starts
         if self.limit:
             sizes = np.minimum(sizes, self.limit)
-        offsets = offsets_from(sizes)
-        rows = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
+        rows = places_of(starts, sizes)
         source, source_offsets = take_ragged(self.source, self.source_offsets, np.repeat(sides, sizes))
         target, target_offsets = take_ragged(self.target, self.target_offsets, rows)
         links, link_offsets = take_ragged(self.links, self.link_offsets, rows)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from camber.align.lexical import LexicalTable, lexical_table
-from camber.arrays.ragged import cut, offsets_from, take_ragged
+from camber.arrays.ragged import cut, offsets_from, places_of, take_ragged
 from camber.arrays.types import F8, I4, I8, U1, AnyArray, Bools
 from camber.corpus.vocabulary import Vocabulary
 from camber.engine import Threads
@@ -263,8 +263,7 @@ def _rows_of(store: RuleStore, phrases: I8) -> tuple[I8, I8]:
     known = np.flatnonzero(phrases >= 0)
     starts = store.rule_offsets[phrases[known]]
     sizes = store.rule_offsets[phrases[known] + 1] - starts
-    shift = np.repeat(starts - offsets_from(sizes)[:-1], sizes)
-    return np.arange(len(shift)) + shift, np.repeat(known, sizes)
+    return places_of(starts, sizes), np.repeat(known, sizes)
 
 
 def _matches(own: I8, valid: Bools, new: I8) -> tuple[I8, Bools]:

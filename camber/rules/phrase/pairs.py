@@ -111,7 +111,7 @@ def check_alignment(bitext: Bitext, alignment: Alignment) -> None:
     """Refuse an alignment that does not belong to the bitext."""
     if len(alignment) != len(bitext):
         raise CamberError(f"{len(alignment):,} alignments for {len(bitext):,} sentence pairs; give one line per pair")
-    owner = np.repeat(np.arange(len(alignment)), np.diff(alignment.offsets))
+    owner = alignment.owners
     lengths = np.column_stack((bitext.source.lengths, bitext.target.lengths))[owner]
     outside = ((alignment.links < 0) | (alignment.links >= lengths)).any(axis=1)
     if outside.any():
