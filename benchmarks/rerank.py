@@ -22,13 +22,13 @@ from camber.lm.ngrams import NgramModel
 from camber.metrics import BLEU
 from camber.metrics.significance import paired_randomisation
 from camber.nbest import NBest
-from camber.rerank.binned import FITTING
 from camber.rerank.features import text_features
+from camber.rerank.learners import LEARNERS
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
-from camber.rerank.settings import LEARNERS, FeatureSettings
+from camber.rerank.settings import FeatureSettings
 from camber.text.tokenise import Tokenizer
-from camber.tune.tuners import TUNERS
+from camber.tune.tuners import TUNERS, takers
 
 
 def main() -> None:
@@ -78,14 +78,14 @@ def measure(name, nbest, paths, tokenize, arguments, sources=None, features=None
     report = None
     ways = [(learner, tuner) for learner in arguments.learners.split(",") for tuner in arguments.tuners.split(",")]
     for learner, tuner in ways:
-        if learner != "linear" and tuner not in FITTING:
+        if tuner not in takers(LEARNERS.load(learner).needs):
             continue
         before = time.process_time()
         reranker = Reranker(learner, tuner, tokenize=tokenize, engine=Threads(arguments.threads), **features)
         report = evaluate(reranker, nbest, references, sources, arguments.folds)
         seconds = time.process_time() - before
         held = report.held_out
-        name = tuner if learner == "linear" else f"{learner}, {tuner}"
+        name = f"{learner}, {tuner}"
         print(
             f"{name:26}{report.tuned:9.2f}{held.tuned:9.2f}{held.difference:+7.2f}{held.p:9.4f}{held.changed:9,}"
             f"{seconds:7.1f}",

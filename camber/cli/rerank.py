@@ -11,7 +11,8 @@ import click
 
 from camber.cli.options import FILE, engine_option, pick, refuse_idle, seed_option, settings_options
 from camber.nbest.nbest import FORMATS
-from camber.rerank.settings import LEARNERS, FeatureSettings, ResponseSettings
+from camber.rerank.learners import LEARNERS
+from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.tune.tuners import TUNERS
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ def fit(
     The list's own order is one of its features; --lm, --length and --consensus make more from the texts. The model
     keeps all that, so that `camber rerank apply` makes the same ones.
     """
-    from camber.bend.discrete import APPLIES
     from camber.files import read_lines
     from camber.model.directory import check_place
     from camber.rerank.report import evaluate
@@ -91,7 +91,8 @@ def fit(
 
     check_place(model, "rerank")
     learner = values["learner"]
-    refuse_idle([name for name, kinds in APPLIES.items() if learner not in kinds], f"to --learner {learner}")
+    useful = LEARNERS.load(learner).settings(learner)
+    refuse_idle([name for name in ResponseSettings().to_dict() if name not in useful], f"to --learner {learner}")
     if lm is None:
         refuse_idle(["lm_language", "lm_lowercase"], "without --lm")
     features, responses = pick(FeatureSettings, values), pick(ResponseSettings, values)

@@ -66,12 +66,12 @@ def learnt_responses(model: Any) -> list[Response]:
         model = Reranker.load(model) if ModelDirectory.open(model).kind == KIND else camber.load(model)
     found: list[Response]
     if isinstance(model, Reranker):
-        bend, remedy = model.bend, f"camber rerank fit --learner mnr --model {where} …"
+        linear, remedy = model.fitted.bent is None, f"camber rerank fit --learner mnr --model {where} …"
         found = model.responses()
     else:
         bend, remedy = model.decoder.bend, f"camber tune {where} --bend mnr …"
-        found = [] if bend is None else bend.responses(model.weights.values)
-    if bend is None:
+        linear, found = bend is None, [] if bend is None else bend.responses(model.weights.values)
+    if linear:
         raise CamberError(f"{where}: a linear model, which has no curves to draw; let its features bend: {remedy}")
     return found
 

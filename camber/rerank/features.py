@@ -47,14 +47,14 @@ def text_features(
 ) -> dict[str, F8]:
     """Return the features that settings ask for, name → float64[hypotheses]; the list's own order comes first."""
     name, values = own_order(nbest)
-    found = {name: values}
+    features = {name: values}
     if lm is not None:
-        found |= _lm_features(nbest.texts, lm, settings)
+        features |= _lm_features(nbest.texts, lm, settings)
     if settings.length:
-        found |= _lengths(nbest, sources)
+        features |= _lengths(nbest, sources)
     if settings.consensus:
-        found["consensus"] = consensus(nbest)
-    return found
+        features["consensus"] = consensus(nbest)
+    return features
 
 
 def _lm_features(texts: Sequence[str], lm: NgramModel, settings: FeatureSettings) -> dict[str, F8]:
@@ -69,13 +69,13 @@ def _lm_features(texts: Sequence[str], lm: NgramModel, settings: FeatureSettings
 def _lengths(nbest: NBest, sources: Sequence[str] | None) -> dict[str, F8]:
     words = np.array([len(text.split()) for text in nbest.texts], np.float64)
     characters = np.array([len(text) for text in nbest.texts], np.float64)
-    found = {"length.words": words, "length.characters": characters}
+    features = {"length.words": words, "length.characters": characters}
     if sources is not None:
         if len(sources) != len(nbest):
             raise CamberError(f"{len(sources):,} sources for {len(nbest):,} sentences; expected one for each")
         lengths = np.array([max(1, len(line)) for line in sources], np.float64)
-        found["length.ratio"] = characters / lengths[nbest.sentences()]
-    return found
+        features["length.ratio"] = characters / lengths[nbest.sentences()]
+    return features
 
 
 def consensus(nbest: NBest) -> F8:
@@ -85,7 +85,7 @@ def consensus(nbest: NBest) -> F8:
     >>> bool(consensus(nbest)[0] > consensus(nbest)[2])
     True
     """
-    found = np.zeros(nbest.hypotheses)
+    agreement = np.zeros(nbest.hypotheses)
     for start, end in zip(nbest.sentence_offsets[:-1].tolist(), nbest.sentence_offsets[1:].tolist(), strict=True):
         counts = [_ngrams(text) for text in nbest.texts[start:end]]
         total: Counter[tuple[str, ...]] = Counter()
@@ -103,8 +103,8 @@ def consensus(nbest: NBest) -> F8:
                 both[row, order] += min(often, total[gram] * share)
         below = sizes[:-1] + sizes[-1] * share
         # an order that neither has says nothing against the hypothesis
-        found[start:end] = np.divide(2.0 * both, below, out=np.ones_like(both), where=below > 0).mean(1)
-    return found
+        agreement[start:end] = np.divide(2.0 * both, below, out=np.ones_like(both), where=below > 0).mean(1)
+    return agreement
 
 
 def _ngrams(text: str) -> Counter[tuple[str, ...]]:

@@ -4,38 +4,35 @@ Features come in any unit (log probabilities, counts, ratios), and tuners work b
 divided by its standard deviation among the hypotheses of a sentence while it is tuned, and the weight is divided by it
 afterwards: the weights that are kept belong to the features as they are.
 
-A tuner trusts a short list too much. So a cautious fit asks how far to go from the list's own order towards the tuned
-weights: on a straight line between the two (of length 1 both), at the point that is best on sentences that the tuner
-had not seen, three folds of the training list. That may be the own order itself.
+A cautious fit (:mod:`camber.rerank.caution`) goes from the own order towards the tuned weights, both of length 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from camber.arrays.types import F8, I8
-from camber.engine import Engine
-from camber.errors import TuneError, UnmovedError
+from camber.arrays.types import F8
+from camber.bend.response import Response
 from camber.features.weights import Weights
 from camber.files import write_lines
-from camber.metrics.outside import Outside
-from camber.metrics.significance import paired_bootstrap
 from camber.model.directory import Draft, ModelDirectory
-from camber.tune import TuningData, make_tuner
-
-#: Points between the own order (0) and the tuned weights (1) that a cautious fit tries
-STEPS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
-_FOLDS = 3
-FEW = 10  # sentences: fewer are not split
+from camber.rerank.caution import confirmed_step
+from camber.rerank.learner import Fitting, on_scale_of_100
+from camber.tune.data import TuningData
 
 
 @dataclass(frozen=True)
 class Linear:
     """Weights of features, and how much each feature varies."""
+
+    default_tuner: ClassVar[str] = "mert"
+    needs: ClassVar[frozenset[str]] = frozenset()
+    task: ClassVar[str] = "the weights of features"
+    bent: ClassVar[float | None] = None
 
     names: tuple[str, ...]
     weights: F8  # [features]
@@ -43,52 +40,48 @@ class Linear:
     step: float = 1.0  # how far from the list's own order (0) to the tuned weights (1)
 
     @classmethod
-    def fit(
-        cls,
-        data: TuningData,
-        own: int,
-        tuner: str,
-        settings: Mapping[str, Any],
-        seed: int,
-        engine: Engine,
-        cautious: bool = True,
-        step: float | None = None,
-    ) -> Linear:
-        """Tune weights, starting from the list's own order, which is the feature number `own`.
+    def settings(cls, learner: str) -> frozenset[str]:
+        """No setting of curves concerns it."""
+        return frozenset()
 
-        `step`: go so far towards them, where that is known already.
-        """
+    @classmethod
+    def fit(cls, data: TuningData, how: Fitting, step: float | None = None) -> Self:
+        """Tune weights, starting from the list's own order; go as far as `step` says, where that is known already."""
         scales = data.scales()
-        metric = data.metric
-        rows = metric.on_scale_of_100(data.statistics) if isinstance(metric, Outside) else data.statistics
-        alike = replace(data, features=data.features / scales, statistics=rows)
+        alike = on_scale_of_100(replace(data, features=data.features / scales))
         start = np.zeros(len(data.names))
-        start[own] = 1.0
+        start[how.own_order] = 1.0
 
-        def tuned(part: TuningData) -> F8:
-            try:
-                return _unit(make_tuner(tuner, **settings).fit(part, start, seed=seed, engine=engine).weights)
-            except UnmovedError:
-                return start
-            except TuneError:
-                if part is alike:
-                    raise
-                return start  # these sentences alone teach nothing
+        def tuned(part: TuningData) -> tuple[F8, F8]:
+            return start, how.tuned(part, start, _length, whole=part is alike)
 
-        weights = tuned(alike)
-        if np.array_equal(weights, start):
-            step = 0.0
-        elif step is None:
-            careful = cautious and len(data) >= FEW
-            step = careful_step(alike, lambda part: (start, tuned(part))) if careful else 1.0
+        _, weights = ends = tuned(alike)
+        if step is None or np.array_equal(*ends):
+            step = confirmed_step(alike, ends, tuned, cautious=how.cautious)
         return cls(data.names, ((1.0 - step) * start + step * weights) / scales, scales, step)
 
-    def scores(self, features: F8) -> F8:
-        """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]."""
-        found = np.zeros(len(features))
+    def scores(self, features: F8, optional: frozenset[str] = frozenset()) -> F8:
+        """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]; what is absent counts as 0."""
+        scores = np.zeros(len(features))
         for column in np.flatnonzero(self.weights).tolist():  # in the order of features: the same bytes everywhere
-            found += self.weights[column] * features[:, column]
-        return found
+            scores += self.weights[column] * features[:, column]
+        return scores
+
+    def responses(self) -> list[Response]:
+        """A line is no curve."""
+        return []
+
+    def keeping_order(self, data: TuningData, own_order: int) -> Self:
+        """Return the weights that rank as the list's own order does."""
+        return replace(self, weights=np.eye(len(data.names))[own_order] / self.scales, step=0.0)
+
+    def record(self) -> dict[str, Any]:
+        """Return how far it went."""
+        return {"step": self.step}
+
+    def sizes(self) -> dict[str, int]:
+        """There is nothing beside the features."""
+        return {}
 
     def save(self, draft: Draft) -> None:
         """Write ``weights.tsv`` and, for people, ``features.tsv``: what a weight is worth in standard deviations."""
@@ -103,46 +96,12 @@ class Linear:
         draft.save("scales.npy", self.scales)
 
     @classmethod
-    def load(cls, model: ModelDirectory, step: float) -> Linear:
+    def load(cls, model: ModelDirectory, recorded: Mapping[str, Any]) -> Self:
         """Open what :meth:`save` wrote."""
         weights = Weights.read(model.file("weights.tsv"))
         scales = np.array(model.array("scales.npy", mapped=False))
-        return cls(weights.names, weights.vector(weights.names), scales, step)
+        return cls(weights.names, weights.vector(weights.names), scales, float(recorded["step"]))
 
 
-def _unit(weights: F8) -> F8:
-    return weights / np.sqrt((weights**2).sum())
-
-
-def careful_step(
-    data: TuningData, fitted: Callable[[TuningData], tuple[F8, F8]], sure: float = 0.0, seed: int = 1
-) -> float:
-    """Return the step whose weights score best on sentences that were held out; of equals the shortest.
-
-    `fitted` gives the weights to come from and those to go to, of sentences that it may look at. `sure`: stay, unless
-    the step is better than staying on this share of resampled sets of those sentences.
-    """
-    fold_of = np.arange(len(data)) % _FOLDS
-    chosen = np.zeros((len(STEPS), len(data), data.statistics.shape[1]))
-    for fold in range(_FOLDS):
-        sentences = np.flatnonzero(fold_of == fold)
-        held = of_sentences(data, sentences)
-        start, weights = fitted(of_sentences(data, np.flatnonzero(fold_of != fold)))
-        for row, step in enumerate(STEPS):
-            best = held.one_best((1.0 - step) * start + step * weights)
-            chosen[row, sentences[best >= 0]] = held.statistics[best[best >= 0]]
-    found = int(np.argmax(data.quality(chosen.sum(1))))
-    if found and sure and paired_bootstrap(data.metric, chosen[0], chosen[found], 500, seed).wins < sure:
-        return 0.0
-    return STEPS[found]
-
-
-def of_sentences(data: TuningData, chosen: I8) -> TuningData:
-    """Return the columns of some sentences."""
-    starts, counts = data.sentence_offsets[:-1][chosen], np.diff(data.sentence_offsets)[chosen]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    rows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
-    bins = None if data.counts is None else data.counts.take(rows)
-    return TuningData(
-        data.names, data.features[rows], offsets, data.statistics[rows], data.metric, data.fixed, counts=bins
-    )
+def _length(weights: F8) -> float:
+    return float(np.sqrt((weights**2).sum()))

@@ -20,10 +20,9 @@ from camber.metrics.outside import digits_of
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.nbest import NBest
 from camber.progress import log
-from camber.rerank.binned import Binned
-from camber.rerank.linear import of_sentences
+from camber.rerank.caution import of_sentences
 from camber.rerank.reranker import Reranker, as_references
-from camber.tune import TuningData
+from camber.tune.data import TuningData
 
 _LEVEL = 0.05  # of significance
 
@@ -69,14 +68,14 @@ class Report:
             rows.append((f"tuned, held out ({self.held_out.folds} folds)", self.held_out.tuned))
         rows += [("oracle", self.oracle), ("anti-oracle", self.anti_oracle)]
         rows += [(f"oracle of the first {k}", score) for k, score in self.oracle_at.items()]
-        found = [f"{self.sentences:,} sentences, {self.hypotheses:,} hypotheses", f"{'':32}{self.metric:>9}"]
-        found += [f"{name:32}{score:9.{self._digits}f}" for name, score in rows]
-        found += [f"{self.metric}|{self.signature}", ""]
+        lines = [f"{self.sentences:,} sentences, {self.hypotheses:,} hypotheses", f"{'':32}{self.metric:>9}"]
+        lines += [f"{name:32}{score:9.{self._digits}f}" for name, score in rows]
+        lines += [f"{self.metric}|{self.signature}", ""]
         if self.bent is not None:
-            found.append(
+            lines.append(
                 f"bent responses: {self.bent:.0%} of the way from the linear model (0 %: it was kept as it is)"
             )
-        return [*found, self.summary()]
+        return [*lines, self.summary()]
 
     def summary(self) -> str:
         """Say in a sentence or two, honestly, what was gained."""
@@ -159,7 +158,7 @@ def evaluate(
         oracle_scores(metric, data.statistics, data.sentence_offsets, ks, data.missing),
         reranker.fitted.step,
         held,
-        reranker.fitted.bent if isinstance(reranker.fitted, Binned) else None,
+        reranker.fitted.bent,
         metric.higher_is_better,
     )
 
@@ -167,7 +166,7 @@ def evaluate(
 def _held_out(
     reranker: Reranker,
     data: TuningData,
-    sparse: frozenset[str],
+    optional: frozenset[str],
     one_best: F8,
     missing: dict[int, F8],
     folds: int,
@@ -178,7 +177,7 @@ def _held_out(
     chosen = np.full(len(data), -1, np.int64)
     fold_of = np.arange(len(data)) % folds
     for fold in range(folds):
-        reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)), sparse)
+        reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)), optional)
         best = data.best_by(reranker.fitted.scores(data.features))
         chosen[fold_of == fold] = best[fold_of == fold]
         log.info("held out: fold %d of %d", fold + 1, folds)
@@ -206,10 +205,10 @@ def missing_rows(metric: Metric, nbest: NBest, refs: References | Sequence[str] 
 
 def _table(data: TuningData, chosen: I8, missing: dict[int, F8]) -> F8:
     """Return the statistics of one hypothesis per sentence, float64[sentences, columns]."""
-    found = data.statistics[np.maximum(chosen, 0)] if data.hypotheses else np.zeros((len(data), len(data.missing)))
+    rows = data.statistics[np.maximum(chosen, 0)] if data.hypotheses else np.zeros((len(data), len(data.missing)))
     for sentence in np.flatnonzero(chosen < 0).tolist():
-        found[sentence] = missing[sentence]
-    return found
+        rows[sentence] = missing[sentence]
+    return rows
 
 
 def _score(metric: Metric, table: F8) -> float:

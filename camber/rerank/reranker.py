@@ -16,24 +16,26 @@ from typing import Any
 import numpy as np
 
 from camber.arrays.types import F8
-from camber.bend.discrete import DiscreteBend
 from camber.bend.response import Response
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, ModelError, SettingsError
+from camber.errors import CamberError, ModelError
 from camber.lm.ngrams import NgramModel
 from camber.metrics.metric import Metric, References, make_metric
 from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
 from camber.progress import log
-from camber.rerank.binned import Binned, check_tuner
+from camber.rerank.caution import unless_worse
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
-from camber.rerank.linear import Linear
-from camber.rerank.settings import LEARNERS, FeatureSettings, ResponseSettings
-from camber.tune import TuningData
-from camber.tune.tuners import TUNERS
+from camber.rerank.learner import Fitting, Learner
+from camber.rerank.learners import LEARNERS
+from camber.rerank.settings import FeatureSettings, ResponseSettings
+from camber.tune.data import TuningData
+from camber.tune.tuners import check_tuner
 
 KIND = "rerank"
+#: settings of a re-ranker that its model records as they are
+_RECORDED = ("learner", "tuner", "metric", "tokenize", "lowercase", "seed", "cautious")
 #: the end of a sentence, apart from its last word
 _APART = re.compile(r"\s[.?!]$")
 
@@ -44,12 +46,12 @@ class Reranker:
     The list's own order (its score, or the place in it) is always one of the features, so the fitted model can keep it.
     `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better). `lm` is
     an n-gram model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the
-    own order as sentences held out inside the list confirm (:mod:`camber.rerank.linear`), and nowhere if that does not
+    own order as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not
     make the list itself better.
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
-    `gamma` says (mnr). Without a `tuner`, it is mert for the linear one and pro for the others.
+    `gamma` says (mnr). Without a `tuner`, it is the learner's own: mert for the linear one and pro for the others.
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
@@ -79,7 +81,7 @@ class Reranker:
         engine: Engine = LOCAL,
     ) -> None:
         self.learner, self.metric = learner, metric
-        self.tuner = tuner or ("mert" if learner == "linear" else "pro")
+        self.tuner = tuner or LEARNERS.load(learner).default_tuner
         self.bits, self.beta, self.gamma = bits, beta, gamma
         self.tokenize, self.lowercase = tokenize, lowercase
         self.lm, self.lm_language, self.lm_lowercase = lm, lm_language, lm_lowercase
@@ -87,8 +89,8 @@ class Reranker:
         self.cautious = cautious
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.engine = seed, engine
-        self._fitted: Linear | Binned | None = None
-        self._own: frozenset[str] = frozenset()  # names of the list's own features that may be absent (sparse)
+        self._fitted: Learner | None = None
+        self._optional: frozenset[str] = frozenset()  # the list's own features that may be absent
         self._facts: dict[str, int] = {}
 
     # -- settings ------------------------------------------------------------------------------------------------------
@@ -107,20 +109,15 @@ class Reranker:
         return make_metric(self.metric, self.tokenize, lowercase=self.lowercase)
 
     @property
-    def fitted(self) -> Linear | Binned:
+    def fitted(self) -> Learner:
         """What was learnt: names of features, weights, how far it went."""
         if self._fitted is None:
             raise CamberError("this re-ranker is not fitted yet; call fit, or load a model")
         return self._fitted
 
-    @property
-    def bend(self) -> DiscreteBend | None:
-        """The bins of features; None for a linear re-ranker."""
-        return self.fitted.bend if isinstance(self.fitted, Binned) else None
-
     def responses(self) -> list[Response]:
         """Return the learnt response of every bent feature; none for a linear re-ranker."""
-        return self.fitted.responses() if isinstance(self.fitted, Binned) else []
+        return self.fitted.responses()
 
     def _language_model(self) -> NgramModel | None:
         if isinstance(self.lm, str | Path):
@@ -144,12 +141,8 @@ class Reranker:
         sources: Sequence[str] | None = None,
     ) -> TuningData:
         """Return the columns that are fitted to: all features, and the metric's statistics."""
-        if self.learner not in LEARNERS:
-            raise SettingsError(f"unknown learner {self.learner!r}; known: {', '.join(LEARNERS)}")
-        if self.tuner not in TUNERS:
-            raise SettingsError(f"unknown tuner {self.tuner!r}; known: {', '.join(TUNERS)}")
-        if self.learner != "linear":
-            check_tuner(self.tuner)
+        learner = LEARNERS.load(self.learner)
+        check_tuner(self.tuner, learner.needs, learner.task, otherwise="--learner linear")
         metric = self.make_metric()
         references = _references(refs, metric)
         _tell_empty(nbest)
@@ -157,17 +150,19 @@ class Reranker:
             _warn_if_tokenised(nbest, references[0])
         return TuningData.of(self.with_features(nbest, sources), metric, references)
 
-    def fit_data(self, data: TuningData, sparse: frozenset[str] = frozenset()) -> Reranker:
-        """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
-        own = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
-        how = (self.tuner, self.tuner_settings, self.seed, self.engine, self.cautious)
-        fitted: Linear | Binned
-        if self.learner == "linear":
-            fitted = Linear.fit(data, own, *how)
-        else:
-            fitted = Binned.fit(data, own, self.learner, self.response_settings, *how, sparse)
-        self._fitted = _unless_worse(fitted, data, own) if self.cautious else fitted
-        self._own = sparse
+    def fit_data(self, data: TuningData, optional: frozenset[str] = frozenset()) -> Reranker:
+        """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does).
+
+        `optional` names the features that are absent where they are 0.
+        """
+        own_order = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
+        how = Fitting(
+            self.learner, own_order, self.tuner, self.tuner_settings, self.response_settings, self.cautious, optional,
+            self.seed, self.engine,
+        )  # fmt: skip
+        fitted = LEARNERS.load(self.learner).fit(data, how)
+        self._fitted = unless_worse(fitted, data, own_order) if self.cautious else fitted
+        self._optional = optional
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
         return self
 
@@ -194,7 +189,7 @@ class Reranker:
         fitted = self.fitted
         wide = self.with_features(nbest, sources)
         columns = {name: place for place, name in enumerate(wide.names)}
-        missing = [name for name in fitted.names if name not in columns and name not in self._own]
+        missing = [name for name in fitted.names if name not in columns and name not in self._optional]
         unknown = [name for name in wide.names if name not in set(fitted.names) and name not in wide.sparse]
         if missing:
             hint = "; give the sources as when it was fitted" if missing == ["length.ratio"] else ""
@@ -211,9 +206,7 @@ class Reranker:
         for place, name in enumerate(fitted.names):
             if name in columns:
                 table[:, place] = wide.features[:, columns[name]]
-        if isinstance(fitted, Binned):
-            fitted = replace(fitted, sparse=fitted.sparse | wide.sparse)
-        return fitted.scores(table)
+        return fitted.scores(table, wide.sparse)
 
     def rerank(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
         """Return the list with the model's scores, every sentence's hypotheses best first (equals in their order)."""
@@ -234,24 +227,13 @@ class Reranker:
                 lm.save(draft.folder / "lm", "lm")
             if report:
                 draft.path("report.txt").write_text(report + "\n", "utf-8")
-            draft.settings[KIND] = {
-                "learner": self.learner,
-                "tuner": self.tuner,
-                "metric": self.metric,
-                "tokenize": self.tokenize,
-                "lowercase": self.lowercase,
-                "seed": self.seed,
-                "cautious": self.cautious,
-                "step": fitted.step,
-                "sparse": sorted(self._own),
-            }
-            if isinstance(fitted, Binned):
+            chosen = {name: getattr(self, name) for name in _RECORDED}
+            draft.settings[KIND] = {**chosen, "step": fitted.step, "sparse": sorted(self._optional), **fitted.record()}
+            if LEARNERS.load(self.learner).settings(self.learner):
                 draft.settings["bend"] = self.response_settings.to_dict()
-                draft.settings[KIND] |= {"origin": fitted.origin, "bent": fitted.bent}
-                draft.sizes["bins"] = fitted.bend.width
             draft.settings["features"] = self.feature_settings.to_dict()
             draft.settings["tuner"] = dict(self.tuner_settings)
-            draft.sizes |= self._facts | {"language_models": int(lm is not None)}
+            draft.sizes |= fitted.sizes() | self._facts | {"language_models": int(lm is not None)}
 
     @classmethod
     def load(cls, path: str | Path) -> Reranker:
@@ -259,21 +241,18 @@ class Reranker:
         model = ModelDirectory.open(path)
         if model.kind != KIND:
             raise ModelError(f"{path}: a {model.kind} model, which cannot re-rank lists; fit one: camber rerank fit")
-        chosen = dict(model.settings[KIND])
-        step, sparse = float(chosen.pop("step")), frozenset(chosen.pop("sparse"))
-        origin, bent = (float(chosen.pop(name, 1.0)) for name in ("origin", "bent"))
-        if chosen["learner"] not in LEARNERS:
-            raise ModelError(f"{path}: learner {chosen['learner']!r}, which this version does not know")
+        recorded = model.settings[KIND]
+        if recorded["learner"] not in LEARNERS:
+            raise ModelError(f"{path}: learner {recorded['learner']!r}, which this version does not know")
         lm = NgramModel.load(model.path / "lm", "lm") if model.sizes.get("language_models") else None
         features = FeatureSettings.from_dict(model.settings["features"]).to_dict()
         responses = ResponseSettings.from_dict(model.settings.get("bend", {})).to_dict()
-        found = cls(**chosen, **features, **responses, lm=lm, tuner_settings=model.settings.get("tuner", {}))
-        found._own = sparse
-        found._fitted = (
-            Linear.load(model, step) if found.learner == "linear" else Binned.load(model, origin, bent, sparse)
-        )
-        found._facts = {name: model.sizes[name] for name in ("sentences", "hypotheses", "features")}
-        return found
+        chosen = {name: recorded[name] for name in _RECORDED}
+        reranker = cls(**chosen, **features, **responses, lm=lm, tuner_settings=model.settings.get("tuner", {}))
+        reranker._optional = frozenset(recorded["sparse"])
+        reranker._fitted = LEARNERS.load(reranker.learner).load(model, recorded)
+        reranker._facts = {name: model.sizes[name] for name in ("sentences", "hypotheses", "features")}
+        return reranker
 
 
 def as_references(refs: References | Sequence[str] | None) -> References:
@@ -298,25 +277,6 @@ def _references(refs: References | Sequence[str] | None, metric: Metric) -> Refe
     return as_references(refs)
 
 
-def _unless_worse(fitted: Linear | Binned, data: TuningData, own: int) -> Linear | Binned:
-    """Return what was fitted if it ranks its own list better than the feature `own` does; otherwise the own order.
-
-    Tuners may aim at something else than the metric, and a step that held-out sentences like may still do harm.
-    """
-    if fitted.step == 0.0:
-        return fitted
-    rankings = data.features[:, own], fitted.scores(data.features)
-    before, after = data.quality(np.array([data.sums_of(data.best_by(scores)) for scores in rankings])).tolist()
-    if after > before:
-        return fitted
-    log.info("rerank: the weights do no better on the list that they were fitted to; its own order is kept")
-    if isinstance(fitted, Linear):
-        return replace(fitted, weights=np.eye(len(data.names))[own] / fitted.scales, step=0.0)
-    weights = np.zeros(len(fitted.bend.names))
-    weights[fitted.bend.names.index(data.names[own])] = 1.0 / (data.spread(rankings[0]) or 1.0)
-    return replace(fitted, weights=weights, origin=0.0, bent=0.0)
-
-
 def _tell_empty(nbest: NBest, named: int = 5) -> None:
     """Say how many sentences have no hypotheses, and name the first."""
     empty = np.flatnonzero(np.diff(nbest.sentence_offsets) == 0).tolist()
@@ -331,10 +291,10 @@ def _tell_empty(nbest: NBest, named: int = 5) -> None:
 def _warn_if_tokenised(nbest: NBest, references: Sequence[str | None]) -> None:
     """Warn if the texts of a list look tokenised and the references do not: scores would be too low."""
     texts = nbest.best_texts()
-    found, expected = (sum(bool(_APART.search(line or "")) for line in lines) for lines in (texts, references))
-    if found >= 3 and 5 * found >= len(texts) and found > 4 * expected:
+    apart, expected = (sum(bool(_APART.search(line or "")) for line in lines) for lines in (texts, references))
+    if apart >= 3 and 5 * apart >= len(texts) and apart > 4 * expected:
         log.warning(
             "the list looks tokenised (%s of its best texts end in ' .', ' ?' or ' !'), the references do not (%s); "
             "give a list of finished texts, or references that are tokenised alike and --tokenize none",
-            f"{found:,}", f"{expected:,}",
+            f"{apart:,}", f"{expected:,}",
         )  # fmt: skip

@@ -6,15 +6,6 @@ from dataclasses import dataclass
 
 from camber.settings import Settings, setting
 
-#: How a list's features become scores, for help texts
-LEARNERS = {
-    "linear": "one weight for each feature",
-    "bins": "a response of any shape to each feature: a weight for every bin of its values",
-    "overlap": "bins that reach over their neighbours",
-    "lnr": "bins, each pulled to the middle between its neighbours",
-    "mnr": "bins, pulled towards any monotone curve",
-}
-
 
 @dataclass(frozen=True)
 class FeatureSettings(Settings):

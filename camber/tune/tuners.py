@@ -39,10 +39,13 @@ def takers(needs: Iterable[str]) -> list[str]:
     return [name for name, tuner in _classes().items() if wanted <= tuner.takes]
 
 
-def check_tuner(name: str, needs: Iterable[str], task: str) -> None:
-    """Refuse a tuner that does not take all that a task needs, before anything is computed."""
+def check_tuner(name: str, needs: Iterable[str], task: str, otherwise: str = "") -> None:
+    """Refuse a tuner that does not take all that a task needs, before anything is computed.
+
+    `otherwise` is another way out than another tuner.
+    """
     if not frozenset(needs) <= TUNERS.load(name).takes:
-        raise SettingsError(_refusal(name, needs, task))
+        raise SettingsError(_refusal(name, needs, task) + (f", or {otherwise}" if otherwise else ""))
 
 
 def refuse(tuner: Tuner, needs: Iterable[str], task: str) -> TuneError:

@@ -21,7 +21,9 @@ from camber.errors import CamberError, SettingsError
 from camber.files import write_lines
 from camber.nbest import NBest
 from camber.rerank.binned import Binned, bent_data, make_bend, tied
-from camber.rerank.linear import Linear, of_sentences
+from camber.rerank.caution import of_sentences
+from camber.rerank.learner import Fitting
+from camber.rerank.linear import Linear
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.settings import ResponseSettings
@@ -98,8 +100,10 @@ def test_every_tuner_that_can_fits_bins(tuner: str) -> None:
     nbest, references = shaped(valley, sentences=60)
     for learner in ("bins", "mnr"):
         reranker = Reranker(learner, tuner, tokenize="none", bits=3, beta=0.01).fit(nbest, references)
-        assert reranker.bend is not None
-        assert reranker.bend.width == 16  # 8 of x and 8 of the list's own score; a flag of two values is not bent
+        assert isinstance(reranker.fitted, Binned)
+        assert (
+            reranker.fitted.bend.width == 16
+        )  # 8 of x and 8 of the list's own score; a flag of two values is not bent
         assert np.isfinite(reranker.scores(nbest)).all()
 
 
@@ -283,7 +287,7 @@ def test_the_linear_learner_goes_as_far_as_it_is_told() -> None:
     nbest, references = shaped(lambda x: 0.5 + x / 6.0, sentences=20)
     data = tuning_data(nbest, references)
     own = data.names.index("list.score")
-    full, half = (Linear.fit(data, own, "pro", {}, 1, 1, step=step) for step in (1.0, 0.5))
+    full, half = (Linear.fit(data, Fitting("linear", own, "pro"), step) for step in (1.0, 0.5))
     start = np.zeros(3)
     start[own] = 1.0
     np.testing.assert_allclose(half.weights * half.scales, 0.5 * start + 0.5 * full.weights * full.scales)
@@ -313,7 +317,7 @@ def test_a_feature_that_lines_leave_out_hits_no_bin_where_it_is_absent(tmp_path:
     assert again.scores(wide).tobytes() == reranker.scores(wide).tobytes()
     fitted = reranker.fitted
     assert isinstance(fitted, Binned)
-    assert fitted.sparse == {"rare"}
+    assert fitted.optional == {"rare"}
     without = reranker.scores(nbest)
     kept = rare == 0.0
     np.testing.assert_allclose(without[kept], reranker.scores(wide)[kept], atol=1e-12)

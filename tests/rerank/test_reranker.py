@@ -14,7 +14,7 @@ from camber.engine import Threads
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.metrics import BLEU
 from camber.nbest import NBest
-from camber.rerank.linear import of_sentences
+from camber.rerank.caution import of_sentences
 from camber.rerank.report import Report, evaluate
 from camber.rerank.reranker import Reranker
 from camber.tune.tuners import TUNERS

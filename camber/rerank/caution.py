@@ -1,0 +1,97 @@
+"""Caution: how far to go from what is known to work towards what a tuner says.
+
+A tuner trusts a short list too much. So a cautious fit goes on the straight line between the two to the point that is
+best on sentences that the tuner had not seen, three folds of the training list. That may be where it came from: the
+list's own order, or a linear model that was to bend. And in the end the list's own order is kept if the weights do no
+better on the list itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from camber.arrays.ragged import offsets_from
+from camber.arrays.types import F8, I8
+from camber.metrics.significance import paired_bootstrap
+from camber.progress import log
+from camber.rerank.learner import Learner
+from camber.tune.data import TuningData
+
+Fitted = TypeVar("Fitted", bound=Learner)
+
+#: points between the start (0) and the tuned weights (1) that are tried
+STEPS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
+FEW = 10  # sentences: fewer are not split
+#: curves are taken only if they beat the line on this share of resampled sets of held-out sentences
+SURE = 0.8
+_FOLDS = 3
+
+
+def confirmed_step(
+    data: TuningData,
+    ends: tuple[F8, F8],
+    fitted: Callable[[TuningData], tuple[F8, F8]],
+    *,
+    cautious: bool,
+    sure: float = 0.0,
+    seed: int = 1,
+) -> float:
+    """Return how far to go between two weights, the `ends` that all of `data` leads to; all the way if not cautious.
+
+    The rest is as for :func:`careful_step`.
+    """
+    if np.array_equal(*ends):
+        return 0.0
+    return careful_step(data, fitted, sure, seed) if cautious and len(data) >= FEW else 1.0
+
+
+def careful_step(
+    data: TuningData, fitted: Callable[[TuningData], tuple[F8, F8]], sure: float = 0.0, seed: int = 1
+) -> float:
+    """Return the step whose weights score best on sentences that were held out; of equals the shortest.
+
+    `fitted` gives the weights to come from and those to go to, of sentences that it may look at. `sure`: stay, unless
+    the step is better than staying on this share of resampled sets of those sentences.
+    """
+    fold_of = np.arange(len(data)) % _FOLDS
+    chosen = np.zeros((len(STEPS), len(data), data.statistics.shape[1]))
+    for fold in range(_FOLDS):
+        sentences = np.flatnonzero(fold_of == fold)
+        held = of_sentences(data, sentences)
+        start, weights = fitted(of_sentences(data, np.flatnonzero(fold_of != fold)))
+        for row, step in enumerate(STEPS):
+            best = held.one_best((1.0 - step) * start + step * weights)
+            chosen[row, sentences[best >= 0]] = held.statistics[best[best >= 0]]
+    highest = int(np.argmax(data.quality(chosen.sum(1))))
+    if highest and sure and paired_bootstrap(data.metric, chosen[0], chosen[highest], 500, seed).wins < sure:
+        return 0.0
+    return STEPS[highest]
+
+
+def unless_worse(fitted: Fitted, data: TuningData, own_order: int) -> Fitted:
+    """Return what was fitted if it ranks its own list better than the feature `own_order` does; else the own order.
+
+    Tuners may aim at something else than the metric, and a step that held-out sentences like may still do harm.
+    """
+    if fitted.step == 0.0:
+        return fitted
+    rankings = data.features[:, own_order], fitted.scores(data.features)
+    before, after = data.quality(np.array([data.sums_of(data.best_by(scores)) for scores in rankings])).tolist()
+    if after > before:
+        return fitted
+    log.info("rerank: the weights do no better on the list that they were fitted to; its own order is kept")
+    return fitted.keeping_order(data, own_order)
+
+
+def of_sentences(data: TuningData, chosen: I8) -> TuningData:
+    """Return the columns of some sentences."""
+    starts, counts = data.sentence_offsets[:-1][chosen], np.diff(data.sentence_offsets)[chosen]
+    offsets = offsets_from(counts)
+    rows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
+    bins = None if data.counts is None else data.counts.take(rows)
+    return TuningData(
+        data.names, data.features[rows], offsets, data.statistics[rows], data.metric, data.fixed, counts=bins
+    )

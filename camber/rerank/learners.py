@@ -1,0 +1,21 @@
+"""The learners by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from camber.bend.discrete import APPLIES, KINDS
+from camber.registry import Entry, Registry
+
+if TYPE_CHECKING:
+    from camber.rerank.learner import Learner
+
+#: how a list's features become scores; every kind of bins is a learner
+LEARNERS: Registry[type[Learner]] = Registry(
+    "learner",
+    "camber.learners",
+    {
+        "linear": Entry("camber.rerank.linear:Linear", "one weight for each feature"),
+        **{kind: Entry("camber.rerank.binned:Binned", f"a curve for each: {KINDS[kind]}") for kind in APPLIES["bits"]},
+    },
+)
