@@ -7,7 +7,7 @@ several names (:mod:`camber.rerank.learners`), and is told under which it is fit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self
 
 from camber.arrays.types import F8
@@ -29,6 +29,7 @@ class Fitting:
     learner: str  # its name
     own_order: int  # the column of the feature that ranks the list as it is
     tuner: str
+    _: KW_ONLY
     tuner_settings: Mapping[str, Any] = field(default_factory=dict)
     responses: ResponseSettings = field(default_factory=ResponseSettings)
     cautious: bool = True  # leave the list's own order only as far as held-out sentences confirm

@@ -157,9 +157,16 @@ class Reranker:
         """
         own_order = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
         how = Fitting(
-            self.learner, own_order, self.tuner, self.tuner_settings, self.response_settings, self.cautious, optional,
-            self.seed, self.engine,
-        )  # fmt: skip
+            self.learner,
+            own_order,
+            self.tuner,
+            tuner_settings=self.tuner_settings,
+            responses=self.response_settings,
+            cautious=self.cautious,
+            optional=optional,
+            seed=self.seed,
+            engine=self.engine,
+        )
         fitted = LEARNERS.load(self.learner).fit(data, how)
         self._fitted = unless_worse(fitted, data, own_order) if self.cautious else fitted
         self._optional = optional
