@@ -56,7 +56,7 @@ def test_every_combination_is_tuned_and_the_best_on_the_hyper_set_is_kept(
     # the score is that of the model which is returned, on the hyper set as the model sees it
     tokens = [translator.source_tokens(line) for line in sets[2]]
     hyper = module.DevSet(translator, sets[2], [sets[3]], "bleu")
-    columns = found.translator.decoder.decode_columns(tokens, hyper.vocabulary, 1, 1)
+    columns = found.translator.decoder.decode_columns(tokens, hyper.vocabulary, 1)
     assert hyper.metric.score(hyper.statistics(columns).sum(0)) == pytest.approx(found.best.hyper)
 
 
