@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.distinct import number_rows
 from camber.arrays.types import F8, I4, I8
 from camber.errors import CamberError
 from camber.features.feature import RULE, Feature, linear_table, names_of
 from camber.kernel import kernel
-from camber.kernel.table import empty_table, mix
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +58,15 @@ class Parts:
     @classmethod
     def of_dense(cls, features: Sequence[Feature], values: npt.ArrayLike, rules: npt.ArrayLike | None = None) -> Parts:
         """Take apart values float64[parts, features]; without `rules`, every part is taken for one."""
-        dense = np.asarray(values, np.float64).reshape(-1, len(features))
-        inside = [feature.scope == RULE for feature in features]
+        dense = np.asarray(values, np.float64)
+        if dense.ndim != 2:
+            dense = dense.reshape(-1, len(features))
+        if dense.shape[1] != len(features):
+            raise ValueError(f"values of parts has the shape {dense.shape}, expected {(len(dense), len(features))}")
+        inside = np.array([feature.scope == RULE for feature in features], bool)
         table, rows = distinct_rows(dense[:, inside])
         numbers = np.zeros(len(dense), np.int32) if rules is None else np.asarray(rules)
-        return cls(tuple(features), table, rows, dense[:, [not own for own in inside]], numbers)
+        return cls(tuple(features), table, rows, dense[:, ~inside] if inside.any() else dense, numbers)
 
     @classmethod
     def join(cls, pieces: Sequence[Parts], features: Sequence[Feature] = ()) -> Parts:
@@ -124,6 +128,14 @@ class Parts:
         """Return some parts, in the order asked for; the table stays."""
         return replace(self, rows=self.rows[parts], context=self.context[parts], rules=self.rules[parts])
 
+    def select(self, columns: Sequence[int]) -> Parts:
+        """Return the same parts with some features only (columns), in the order asked for."""
+        chosen = tuple(self.features[column] for column in columns)
+        inside = [self._table_columns.index(column) for column in columns if column in self._table_columns]
+        outside = [self._context_columns.index(column) for column in columns if column in self._context_columns]
+        table, places = distinct_rows(self.table[:, inside])
+        return Parts(chosen, table, places[self.rows], self.context[:, outside], self.rules)
+
     def with_feature(self, feature: Feature, values: npt.ArrayLike) -> Parts:
         """Return the same parts with one more feature behind the others, given part by part: float64[parts]."""
         column = np.asarray(values, np.float64).reshape(len(self), 1)
@@ -167,40 +179,8 @@ def distinct_rows(values: npt.ArrayLike) -> tuple[F8, I4]:
     ([[1.0], [2.0]], [0, 1, 0])
     """
     dense = np.ascontiguousarray(values, np.float64)
-    if not dense.shape[1]:
-        return np.zeros((min(1, len(dense)), 0)), np.zeros(len(dense), np.int32)
-    bits = np.where(np.isnan(dense), np.nan, dense).view(np.int64)  # one NaN for all
-    rows, firsts = np.empty(len(dense), np.int32), np.empty(len(dense), np.int64)
-    count = _number_rows(bits, empty_table(len(dense)), rows, firsts)
-    return dense[firsts[:count]], rows
-
-
-@kernel
-def _number_rows(bits, slots, rows, firsts):
-    """Number equal rows int64[n, width] alike; `slots` is an empty table for n keys; return how many differ."""
-    mask = len(slots) - 1
-    count = 0
-    for row in range(len(bits)):
-        key = np.int64(0)
-        for column in range(bits.shape[1]):
-            key = mix(key ^ bits[row, column])
-        slot = key & mask
-        while slots[slot] >= 0:
-            other = firsts[slots[slot]]
-            same = True
-            for column in range(bits.shape[1]):
-                if bits[other, column] != bits[row, column]:
-                    same = False
-                    break
-            if same:
-                break
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot] = count
-            firsts[count] = row
-            count += 1
-        rows[row] = slots[slot]
-    return count
+    firsts, rows = number_rows(dense)
+    return dense[firsts], rows
 
 
 @kernel
@@ -215,12 +195,12 @@ def _sum_parts(offsets, rows, table, context, inside, outside, sums):
                 for part in range(first, last):
                     value = table[rows[part], column]
                     if value == value:
-                        total += value
+                        total = total + value if there else value  # of a single -0.0, it is -0.0
                         there = True
             else:
                 for part in range(first, last):
                     value = context[part, outside[f]]
                     if value == value:
-                        total += value
+                        total = total + value if there else value
                         there = True
             sums[h, f] = total if there else np.nan
