@@ -26,6 +26,7 @@ import numpy.typing as npt
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I8, Bools
 from camber.errors import CamberError
+from camber.features.feature import linear_table
 from camber.nbest.nbest import NBest
 
 Part = Mapping[str, float]  # a feature that is absent, or NaN, is not the value 0: it fires no indicator
@@ -76,9 +77,9 @@ def separable(
 
     `nbest` is a list with parts, or plain lists: sentences → hypotheses → parts, each a mapping of feature names to
     values. `quality` has one number for each hypothesis, in the same order; higher is better. `features` are those to
-    look at, all by default. A feature that a part lacks fires no indicator; nor do NaN, the value `absent` (if given)
-    and, in an `NBest`, a 0 of features that its file left out. In lists of Camber's own decoders, parts that are no
-    rules (words passed through, glue) have 0 for the features of rules: `absent=0.0` suits these.
+    look at, all by default. A feature that a part lacks (NaN) fires no indicator, nor does the value `absent` (if
+    given). In lists of Camber's own decoders, parts that are no rules (words passed through, glue) have 0 for the
+    features of rules: `absent=0.0` suits these. Sums of an `NBest` are those of what a linear model takes.
 
     >>> two_small, one_large = [{"h": 2.0}, {"h": 2.0}], [{"h": 4.0}]
     >>> found = separable([[two_small, one_large]], [[1.0, 0.0]])
@@ -103,11 +104,12 @@ def separable(
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Parts in columns: values float64[parts, features], NaN where absent; hypotheses int64[parts]."""
+    """Parts in columns, NaN where a feature is absent."""
 
     names: list[str]
-    values: F8
-    hypotheses: I8
+    values: F8  # [parts, features], raw
+    linear: F8  # the same as a linear model takes them
+    hypotheses: I8  # [parts]
     offsets: I8  # [sentences + 1]: hypotheses
 
     def sums(self) -> tuple[F8, Bools]:
@@ -115,7 +117,7 @@ class _Columns:
         shape = (int(self.offsets[-1]), len(self.names))
         sums, has = np.zeros(shape), np.zeros(shape, bool)
         present = ~np.isnan(self.values)
-        np.add.at(sums, self.hypotheses, np.where(present, self.values, 0.0))
+        np.add.at(sums, self.hypotheses, np.where(present, self.linear, 0.0))
         np.logical_or.at(has, self.hypotheses, present)
         for column, largest in zip(sums.T, np.abs(sums).max(axis=0, initial=0.0).tolist(), strict=True):
             if largest > 0.0:
@@ -126,10 +128,7 @@ class _Columns:
 def _columns(nbest: NBest | Lists, features: Sequence[str] | None, absent: float | None) -> _Columns:
     if isinstance(nbest, NBest):
         names = list(nbest.names)
-        values = nbest.features.copy()
-        for column, name in enumerate(names):
-            if name in nbest.sparse:
-                values[values[:, column] == 0.0, column] = np.nan
+        values = nbest.parts.dense()
         hypotheses = np.repeat(np.arange(nbest.hypotheses), np.diff(nbest.part_offsets))
         offsets = nbest.sentence_offsets
     else:
@@ -144,12 +143,13 @@ def _columns(nbest: NBest | Lists, features: Sequence[str] | None, absent: float
         raise CamberError("a feature of a part is infinite; separability needs finite numbers")
     if absent is not None:
         values[values == absent] = np.nan
+    linear = linear_table(nbest.features, values) if isinstance(nbest, NBest) else values
     if features is not None:
         if unknown := [name for name in features if name not in names]:
             raise CamberError(f"the list has no feature {', '.join(unknown)}; it has: {', '.join(names)}")
-        values = values[:, [names.index(name) for name in features]]
-        names = list(features)
-    return _Columns(names, values, hypotheses, offsets)
+        chosen = [names.index(name) for name in features]
+        names, values, linear = list(features), values[:, chosen], linear[:, chosen]
+    return _Columns(names, values, linear, hypotheses, offsets)
 
 
 def _pairs(columns: _Columns, quality: npt.ArrayLike) -> tuple[I8, I8]:

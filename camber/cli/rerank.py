@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from camber.cli.options import FILE, engine_option, pick, refuse_idle, seed_option, settings_options
-from camber.nbest.nbest import FORMATS
+from camber.nbest.formats import AUTO, FORMATS
 from camber.rerank.learners import LEARNERS
 from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.tune.tuners import TUNERS
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _list_options(command: Any) -> Any:
     for option in (
         click.option("--at-least", type=click.IntRange(1), default=1, help="Leave out features of fewer hypotheses."),
-        click.option("--nbest-format", type=click.Choice(FORMATS), default="auto", show_default=True),
+        click.option("--nbest-format", type=click.Choice([AUTO, *FORMATS]), default=AUTO, show_default=True),
         click.option("--source", type=FILE, help="The source text, for the length ratio."),
         click.option("--nbest", "path", type=FILE, required=True, help="The n-best list, plain or .gz."),
     ):
@@ -32,7 +32,7 @@ def _list_options(command: Any) -> Any:
 
 @click.group(short_help="Re-rank the n-best lists of any engine.")
 def command() -> None:
-    """Re-rank the n-best lists of any engine: Moses/Marian, Joshua/cdec, fairseq, JSON Lines, TSV."""
+    """Re-rank the n-best lists of any engine: Moses, Marian, Joshua, cdec, fairseq, or JSON Lines and TSV."""
 
 
 @command.command()

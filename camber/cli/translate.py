@@ -17,6 +17,7 @@ import click
 from camber.cli.options import FILE, engine_option, given, refuse_idle, settings_options
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
+from camber.nbest.formats import FORMATS
 
 if TYPE_CHECKING:
     from camber.model.translator import Translation, Translator
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--nbest-file", type=FILE, help="Where they go: finished texts with features.")
 @click.option(
     "--nbest-format",
-    type=click.Choice(["moses", "jsonl"]),
+    type=click.Choice(list(FORMATS)),
     show_default="by the file's ending, or moses",
     help="JSON Lines also keep the model's tokens (which alignments count) and the features of every phrase.",
 )
@@ -57,6 +58,8 @@ def command(
         if nbest > 1:
             raise click.UsageError("--nbest needs --nbest-file, where the list goes")
         refuse_idle(["nbest_format", "distinct"], "without --nbest-file")
+    elif nbest_format and not FORMATS.load(nbest_format).any_feature:
+        raise click.UsageError(f"--nbest-format {nbest_format} has no place for the features of a model")
     check_outputs(output, nbest_file, alignment_file)
     translator = _searching(load(model), model, given(DecodeSettings, values))
     lines = iter(read_lines(source)) if source else _standard_input()
@@ -102,12 +105,12 @@ def _write_list(translator: Translator, found: Sequence[Sequence[Translation]], 
     """Write an n-best list; where '|||' separates fields, that in a text is escaped as in Moses' tokens."""
     from dataclasses import replace
 
-    from camber.nbest.nbest import format_of
+    from camber.nbest.formats import format_to_write
     from camber.progress import log
 
     nbest = translator.to_nbest(found)
     bars = sum("|||" in text for text in nbest.texts)
-    if bars and nbest.tokens is not None and format_of(path, format) in ("moses", "joshua"):
+    if bars and nbest.tokens is not None and format_to_write(path, format).separator == "|||":
         log.warning("%s: '|||' is written as '&#124;&#124;&#124;' in %s texts; jsonl keeps it", path, f"{bars:,}")
         nbest = replace(nbest, texts=[text.replace("|||", "&#124;" * 3) for text in nbest.texts])
     nbest.write(path, format)

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from
 from camber.decode.derivation import Decoder, Derivation
+from camber.features.feature import CONTEXT, NUMBER, Feature
+from camber.features.parts import Parts
 from camber.nbest.nbest import NBest
 
 
@@ -16,24 +19,19 @@ def to_nbest(decoder: Decoder, decoded: Sequence[Sequence[Derivation]], texts: S
     `texts` are the finished texts of all derivations, where the decoder's words are not what a reader shall see: the
     words then become the list's tokens, which spans and alignments count.
     """
-    flat = [item for found in decoded for item in found]
+    flat = [item for best in decoded for item in best]
     words = [" ".join(item.words) for item in flat]
-    sentence_offsets = np.zeros(len(decoded) + 1, np.int64)
-    np.cumsum([len(found) for found in decoded], out=sentence_offsets[1:])
-    part_offsets = np.zeros(len(flat) + 1, np.int64)
-    np.cumsum([len(item.rules) for item in flat], out=part_offsets[1:])
-    features = np.concatenate([item.features for item in flat] or [np.empty((0, len(decoder.inputs)))])
-    absent = np.isnan(features)
+    features = [Feature(name, NUMBER, CONTEXT) for name in decoder.inputs]
+    values = np.concatenate([item.features for item in flat] or [np.empty((0, len(features)))])
+    rules = np.concatenate([item.rules for item in flat] or [np.empty(0, np.int64)])
     return NBest(
-        decoder.inputs,
-        sentence_offsets,
-        part_offsets,
-        np.where(absent, 0.0, features),
+        offsets_from(map(len, decoded)),
+        offsets_from(len(item.rules) for item in flat),
+        Parts.of_dense(features, values, rules),
         words if texts is None else list(texts),
         np.array([item.score for item in flat]),
         source_spans=np.concatenate([item.spans for item in flat] or [np.empty((0, 2), np.int64)]),
         target_spans=np.concatenate([item.target_spans for item in flat] or [np.empty((0, 2), np.int64)]),
-        sparse=frozenset(decoder.inputs[column] for column in np.flatnonzero(absent.any(0)).tolist()),
         alignments=[" ".join(f"{s}-{t}" for s, t in decoder.word_alignment(item)) for item in flat],
         tokens=None if texts is None else words,
     )

@@ -6,24 +6,32 @@
     A-3     0-0 1-1 1-2             word alignment
 
 Sentences come in any order, lines of other kinds are messages and are skipped. The text of a hypothesis is that of its
-D line, or of the H line where there is none. Every token is a part with one feature, ``P``: its log probability.
+D line, or of the H line where there is none. Every token is a part with one feature, ``P``: its log probability, given
+those before it.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
+from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from
 from camber.errors import CamberError, InputError
+from camber.features.feature import CONTEXT, NUMBER, Feature
+from camber.features.parts import Parts
 from camber.files import write_whole
-from camber.nbest.moses import shortest
+from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
-from camber.nbest.reading import FAIRSEQ_LINE, MOST_SENTENCES, number, numbered_lines
+from camber.nbest.reading import MOST_SENTENCES, number, numbered_lines
+from camber.nbest.writing import shortest
 
-FEATURE = "P"
+FEATURE = Feature("P", NUMBER, CONTEXT)
+_LINE = re.compile(r"([STHDPA])-(\d+)\t")
 
 
 class _Reader:
@@ -95,16 +103,18 @@ class _Reader:
         detokenised = self._given("D", self.columns["D"].count(None))
         aligned = self._given("A", self.columns["A"].count(None))
         scored = self._given("P", self.values.count(None))
-        values = [found if (found := self.values[row]) is not None else array("d") for row in listed]
-        counts = [len(found) if scored else 1 for found in values]
-        parts = int(sum(counts))
-        features = np.concatenate([np.frombuffer(v, np.float64) for v in values]) if scored else np.empty(0)
+        values = [self.values[row] or array("d") for row in listed]
+        part_offsets = offsets_from(len(own) if scored else 1 for own in values)
+        table = np.concatenate([np.frombuffer(own, np.float64) for own in values]) if scored else np.empty(0)
         tokens = [str(self.columns["H"][row]) for row in listed]
         return NBest(
-            (FEATURE,) if scored else (),
             np.searchsorted(owners[order], np.arange(total + 1)),
-            np.concatenate([[0], np.cumsum(counts)]),
-            features.reshape(parts, int(scored)),
+            part_offsets,
+            Parts.of_dense(
+                (FEATURE,) if scored else (),
+                table.reshape(int(part_offsets[-1]), int(scored)),
+                np.full(int(part_offsets[-1]), -1),
+            ),
             [str(self.columns["D"][row]) for row in listed] if detokenised else tokens,
             np.frombuffer(self.scores, np.float64)[order],
             alignments=[str(self.columns["A"][row]) for row in listed] if aligned else None,
@@ -114,25 +124,30 @@ class _Reader:
         )
 
     def _side(self, kind: str, total: int) -> list[str] | None:
-        found = self.sides[kind]
-        return [found.get(sentence, "") for sentence in range(total)] if found else None
+        lines = self.sides[kind]
+        return [lines.get(sentence, "") for sentence in range(total)] if lines else None
 
 
-def read_fairseq(path: str | Path, sentences: int | None = None) -> NBest:
-    """Read fairseq's output, one part per token where it has P lines; an error names its line."""
+def read_fairseq(path: str | Path, sentences: int | None = None, at_least: int = 1) -> NBest:
+    """Read fairseq's output, one part per token where it has P lines; an error names its line.
+
+    All hypotheses have the same features, so that `at_least` changes nothing.
+    """
     reader = _Reader(path)
     for reader.line, line in numbered_lines(path):
-        if found := FAIRSEQ_LINE.match(line):
-            reader.add(found[1], int(found[2]), line[found.end() :])
+        if match := _LINE.match(line):
+            reader.add(match[1], int(match[2]), line[match.end() :])
     return reader.finished(sentences)
 
 
 def write_fairseq(nbest: NBest, path: str | Path) -> None:
     """Write a list as fairseq would; it must have scores, and no feature but ``P``."""
-    if nbest.scores is None or nbest.names not in ((), (FEATURE,)):
+    if nbest.scores is None or nbest.names not in ((), (FEATURE.name,)):
         what = "without scores" if nbest.scores is None else f"with the features {', '.join(nbest.names)}"
         raise CamberError(f"a list {what} cannot be written as fairseq's output; use jsonl")
-    bounds, scores = nbest.part_offsets.tolist(), nbest.scores.tolist()
+    token_scores = nbest.features[0].linear(nbest.parts.column(FEATURE.name)) if nbest.names else np.empty(0)
+    if np.isnan(token_scores).any():
+        raise CamberError("a list in which some parts lack P cannot be written as fairseq's output; use jsonl")
     with write_whole(path) as stream:
 
         def put(kind: str, sentence: int, *fields: str) -> None:
@@ -141,9 +156,8 @@ def write_fairseq(nbest: NBest, path: str | Path) -> None:
                 raise CamberError(f"{line!r} cannot be written as fairseq's output (it has a line end); use jsonl")
             stream.write(f"{kind}-{sentence}\t{line}\n")
 
-        for sentence, (start, end) in enumerate(
-            zip(nbest.sentence_offsets[:-1].tolist(), nbest.sentence_offsets[1:].tolist(), strict=True)
-        ):
+        bounds, scores = nbest.part_offsets.tolist(), nbest.scores.tolist()
+        for sentence, (start, end) in enumerate(pairwise(nbest.sentence_offsets.tolist())):
             for kind, side in (("S", nbest.sources), ("T", nbest.targets)):
                 if side is not None:
                     put(kind, sentence, side[sentence])
@@ -153,7 +167,13 @@ def write_fairseq(nbest: NBest, path: str | Path) -> None:
                 if nbest.tokens is not None:
                     put("D", sentence, score, text)
                 if nbest.names:
-                    values = nbest.features[bounds[row] : bounds[row + 1], 0].tolist()
-                    put("P", sentence, " ".join(map(shortest, values)))
+                    put("P", sentence, " ".join(map(shortest, token_scores[bounds[row] : bounds[row + 1]].tolist())))
                 if nbest.alignments is not None:
                     put("A", sentence, nbest.alignments[row])
+
+
+def _looks_like(line: str, number: int) -> bool:
+    return _LINE.match(line) is not None
+
+
+FAIRSEQ = Format("fairseq", (), _looks_like, read_fairseq, write_fairseq, any_feature=False)

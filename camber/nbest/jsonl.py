@@ -1,30 +1,39 @@
 """N-best lists as JSON Lines: one object per hypothesis, and nothing is lost.
 
     {"sentence": 0, "rank": 0, "text": "a house", "score": -3.3, "features": {"lm": -4.1, "words": 2},
-     "parts": [{"source": [0, 1], "target": [0, 1], "features": [-2.0, 1]}, …], "alignment": "0-0 1-1"}
+     "kinds": {"lm": {"scope": "context"}, "words": {"scope": "rule"}},
+     "parts": [{"source": [0, 1], "target": [0, 1], "rule": 7, "features": [-2.0, 1]}, …], "alignment": "0-0 1-1"}
 
-The features of a part are in the order of the object's ``features``, which are their sums; null is a feature that the
-part lacks. Without ``parts`` a hypothesis is one part. ``score``, ``segmentation``, ``alignment``, ``tokens`` and
+The ``features`` of an object are what a linear model takes of the hypothesis: sums over its parts, of logarithms where
+a feature is a probability or a count. Those of a part are raw, in the same order. A feature is absent where it is null
+or not named; the first object names all. It also has the ``kinds`` of features (kind, scope, least, plus: see
+:class:`camber.features.feature.Feature`) that are anything else than a number of the whole hypothesis. A part without
+``rule`` is none. Without ``parts`` a hypothesis is one part. ``score``, ``segmentation``, ``alignment``, ``tokens`` and
 ``extra`` (outside scores by name) are optional; so are ``source_text`` and ``target_text``, which stand with the first
-hypothesis of their sentence. A feature that some objects or parts lack is 0 there (sparse); the first object names them
-all.
+hypothesis of their sentence.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from camber.arrays.types import I8, Bools
-from camber.errors import InputError
+from camber.arrays.types import I8
+from camber.errors import CamberError, InputError
+from camber.features.feature import Feature
+from camber.features.parts import Parts
 from camber.files import write_whole
+from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
+from camber.nbest.writing import listed
 
 _COLUMNS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("score", (int, float)),
@@ -33,43 +42,39 @@ _COLUMNS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("tokens", (str,)),
 )
 _SIDES = ("source_text", "target_text")
-_KEYS = {"sentence", "rank", "text", "features", "parts", "extra", *(name for name, _ in _COLUMNS), *_SIDES}
+_KEYS = {"sentence", "rank", "text", "features", "kinds", "parts", "extra", *(name for name, _ in _COLUMNS), *_SIDES}
+#: What a feature may be besides its name, with the values that go without saying.
+_USUAL = {own.name: own.default for own in dataclasses.fields(Feature) if own.name != "name"}
+_NO_RULE = -1
+_LARGEST = 2**31 - 1  # of spans and numbers of rules
+_BLOCK = 1000  # hypotheses whose parts are written at a time
 
 
 def write_jsonl(nbest: NBest, path: str | Path) -> None:
     """Write one JSON object per hypothesis."""
-    sums = nbest.hypothesis_features()
-    starts = nbest.sentence_offsets.tolist()
-    owner = nbest.sentences().tolist()
-    plain = nbest.source_spans is None and nbest.target_spans is None and nbest.parts == nbest.hypotheses
-    plain = plain and bool((np.diff(nbest.part_offsets) == 1).all())
-    every, dense = np.arange(len(nbest.names)), np.array([name not in nbest.sparse for name in nbest.names], bool)
+    columns: dict[str, list[Any] | None] = {
+        "score": None if nbest.scores is None else list(map(_number, nbest.scores.tolist())),
+        "segmentation": nbest.segmentations,
+        "alignment": nbest.alignments,
+        "tokens": nbest.tokens,
+    }
+    given = [(key, column) for key, column in columns.items() if column is not None]
+    sides = [(key, side) for key, side in zip(_SIDES, (nbest.sources, nbest.targets), strict=True) if side is not None]
+    parts = None if _is_plain(nbest) else _parts(nbest)
+    starts, owners = nbest.sentence_offsets.tolist(), nbest.sentences().tolist()
     dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
     with write_whole(path) as stream:
-        for index, text in enumerate(nbest.texts):
-            item: dict[str, Any] = {"sentence": owner[index], "rank": index - starts[owner[index]], "text": text}
-            if nbest.scores is not None:
-                item["score"] = _number(float(nbest.scores[index]))
-            listed, whole = every, True  # whole: the sums say all about a single part
-            if nbest.sparse:
-                there = dense | nbest.features[slice(*nbest.part_offsets[index : index + 2].tolist())].any(0)
-                if index:  # all but sparse features that are 0 in all parts
-                    listed = np.flatnonzero(there)
-                whole = bool(there[listed].all())
-            values = map(_number, sums[index, listed].tolist())
-            item["features"] = dict(zip((nbest.names[column] for column in listed.tolist()), values, strict=True))
-            if not (plain and whole):
-                item["parts"] = _parts(nbest, index, listed, dense[listed])
-            if nbest.segmentations is not None:
-                item["segmentation"] = nbest.segmentations[index]
-            if nbest.alignments is not None:
-                item["alignment"] = nbest.alignments[index]
-            if nbest.tokens is not None:
-                item["tokens"] = nbest.tokens[index]
+        for index, sums in enumerate(listed(nbest.hypothesis_features())):
+            owner = owners[index]
+            item: dict[str, Any] = {"sentence": owner, "rank": index - starts[owner], "text": nbest.texts[index]}
+            item |= {key: column[index] for key, column in given}
+            item["features"] = _features(nbest.names, sums, nulls=index == 0)
+            if index == 0 and (kinds := _kinds(nbest.features)):
+                item["kinds"] = kinds
+            if parts is not None:
+                item["parts"] = _listed_parts(next(parts), sums, nulls=index == 0)
             if item["rank"] == 0:
-                for key, side in zip(_SIDES, (nbest.sources, nbest.targets), strict=True):
-                    if side is not None:
-                        item[key] = side[owner[index]]
+                item |= {key: side[owner] for key, side in sides}
             if nbest.extra:
                 item["extra"] = {name: _number(float(values[index])) for name, values in nbest.extra.items()}
             stream.write(dumps(item) + "\n")
@@ -82,20 +87,69 @@ def _number(value: float) -> float | int:
     return int(value)
 
 
-def _parts(nbest: NBest, index: int, listed: I8, dense: Bools) -> list[dict[str, Any]]:
-    """Return the parts of a hypothesis with the `listed` features; those that are not `dense` are absent where 0."""
-    found = []
-    for part in range(*nbest.part_offsets[index : index + 2].tolist()):
-        item: dict[str, Any] = {}
+def _features(names: tuple[str, ...], values: list[float], *, nulls: bool) -> dict[str, float | int | None]:
+    """Return the features of an object; those that are absent are left out, or null.
+
+    >>> _features(("lm", "rare"), [-1.5, math.nan], nulls=True)
+    {'lm': -1.5, 'rare': None}
+    """
+    if nulls:
+        return {name: _number(v) if v == v else None for name, v in zip(names, values, strict=True)}
+    return {name: _number(v) for name, v in zip(names, values, strict=True) if v == v}
+
+
+def _kinds(features: tuple[Feature, ...]) -> dict[str, dict[str, Any]]:
+    """Return what features are apart from what goes without saying.
+
+    >>> _kinds((Feature("lm"), Feature("p", "probability", "rule")))
+    {'p': {'kind': 'probability', 'scope': 'rule'}}
+    """
+    kinds = {
+        feature.name: {key: getattr(feature, key) for key, usual in _USUAL.items() if getattr(feature, key) != usual}
+        for feature in features
+    }
+    return {name: unusual for name, unusual in kinds.items() if unusual}
+
+
+def _is_plain(nbest: NBest) -> bool:
+    """Say whether the features of hypotheses tell all about their parts."""
+    return (
+        nbest.source_spans is None
+        and nbest.target_spans is None
+        and bool((np.diff(nbest.part_offsets) == 1).all())
+        and bool((nbest.parts.rules == _NO_RULE).all())
+        and not any(feature.logarithmic for feature in nbest.features)
+    )
+
+
+def _parts(nbest: NBest) -> Iterator[list[dict[str, Any]]]:
+    """Yield the parts of every hypothesis, with all their features as numbers."""
+    for first in range(0, nbest.hypotheses, _BLOCK):
+        bounds = nbest.part_offsets[first : first + _BLOCK + 1]
+        block = slice(bounds[0], bounds[-1])
+        here = nbest.parts.take(np.arange(bounds[0], bounds[-1]))
+        columns: dict[str, list[Any]] = {}
         if nbest.source_spans is not None:
-            item["source"] = nbest.source_spans[part].tolist()
+            columns["source"] = nbest.source_spans[block].tolist()
         if nbest.target_spans is not None:
-            item["target"] = nbest.target_spans[part].tolist()
-        values = nbest.features[part, listed]
-        there = (dense | (values != 0.0)).tolist()
-        item["features"] = [_number(v) if known else None for v, known in zip(values.tolist(), there, strict=True)]
-        found.append(item)
-    return found
+            columns["target"] = nbest.target_spans[block].tolist()
+        columns |= {"rule": here.rules.tolist(), "features": here.dense().tolist()}
+        items = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        for start, end in zip(bounds[:-1] - bounds[0], bounds[1:] - bounds[0], strict=True):
+            yield items[start:end]
+
+
+def _listed_parts(parts: list[dict[str, Any]], sums: list[float], *, nulls: bool) -> list[dict[str, Any]]:
+    """Make parts ready to be written: null for absent features, those that the object names only."""
+    for part in parts:
+        part["features"] = [
+            _number(value) if value == value else None
+            for value, total in zip(part["features"], sums, strict=True)
+            if nulls or total == total
+        ]
+        if part["rule"] == _NO_RULE:
+            del part["rule"]
+    return parts
 
 
 def read_jsonl(path: str | Path, sentences: int | None = None, at_least: int = 1) -> NBest:
@@ -125,8 +179,13 @@ class _Reader:
         self.parts = array("q", [0])
         # objects with the same features in the same order → the parts' numbers in the list, and their values
         self.tables: dict[tuple[str, ...], tuple[array[int], array[float]]] = {}
-        self.hypotheses: dict[tuple[str, ...], int] = {}  # how many there are of each kind
-        self.lacking: set[str] = set()  # features that some part lacks
+        # the same for objects with parts: hypotheses, and the sums that they state
+        self.stated: dict[tuple[str, ...], tuple[array[int], array[float]]] = {}
+        self.there: dict[tuple[str, ...], int] = {}  # how many hypotheses name these features
+        self.nulls: dict[str, int] = {}  # how many of them say that it is absent
+        self.kinds: dict[str, Feature] = {}
+        self.rules = array("i")
+        self.lines = array("q")  # of every hypothesis
         self.columns: dict[str, list[Any]] = {name: [] for name, _ in _COLUMNS} | {"source": [], "target": []}
         self.sides: dict[str, dict[int, str]] = {name: {} for name in _SIDES}
         self.extra: dict[str, list[float]] = {}
@@ -159,57 +218,92 @@ class _Reader:
         if item.get("rank", self._rank()) != self._rank():
             self.fail(f"rank {item['rank']!r}, expected {self._rank()}", "hypotheses are listed best first, from 0")
         self.texts.append(text)
+        self.lines.append(number)
+        if "kinds" in item:
+            self._add_kinds(item["kinds"])
         self._add_parts(item.get("parts"), features)
         self._add_columns(item)
 
     def _rank(self) -> int:
         return self.bounds.count - 1 - self.bounds.offsets[-1]
 
+    def _add_kinds(self, kinds: Any) -> None:
+        if len(self.texts) > 1:
+            self.fail("kinds of features after the first object")
+        if not isinstance(kinds, dict):
+            self.fail(f"kinds is {kinds!r}, expected an object of names and what they are")
+        for name, unusual in kinds.items():
+            if not isinstance(unusual, dict) or any(
+                key not in _USUAL or isinstance(value, str) != isinstance(_USUAL[key], str)
+                for key, value in unusual.items()
+            ):
+                self.fail(f"the kind of {name} is {unusual!r}, expected an object with some of {', '.join(_USUAL)}")
+            numbers = {key: value for key, value in unusual.items() if not isinstance(value, str)}
+            exact = dict(zip(numbers, self._numbers(list(numbers.values()), len(numbers)), strict=True))
+            try:
+                self.kinds[name] = Feature(name, **(unusual | exact))
+            except CamberError as error:
+                self.fail(str(error))
+
     def _add_parts(self, parts: Any, features: dict[str, Any]) -> None:
         names = tuple(features)
-        sums = self._numbers(list(features.values()), len(names))
+        sums = self._numbers(list(features.values()), len(names), nulls=True)
         rows, values = self.tables.setdefault(names, (array("q"), array("d")))
-        self.hypotheses[names] = self.hypotheses.get(names, 0) + 1
+        self.there[names] = self.there.get(names, 0) + 1
+        if None in features.values():
+            for name, value in features.items():
+                if value is None:
+                    self.nulls[name] = self.nulls.get(name, 0) + 1
+        first = self.parts[-1]
         if parts is None:
-            parts = [{"features": sums}]
+            rows.append(first)
+            values.extend(sums)
+            self.rules.append(_NO_RULE)
+            self.parts.append(first + 1)
+            return
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             self.fail("parts is not a list of objects")
-        first = self.parts[-1]
-        total = [0.0] * len(names)
+        hypotheses, totals = self.stated.setdefault(names, (array("q"), array("d")))
+        hypotheses.append(len(self.texts) - 1)
+        totals.extend(sums)
         for part in parts:
-            numbers = self._numbers(self._present(part.get("features"), names), len(names))
-            total = [a + b for a, b in zip(total, numbers, strict=True)]
             rows.append(first)
-            values.extend(numbers)
+            values.extend(self._numbers(part.get("features"), len(names), nulls=True))
+            self.rules.append(self._rule(part.get("rule", _NO_RULE)))
             first += 1
             for side in ("source", "target"):
                 if side in part:
                     self.columns[side].append(self._span(part[side], side))
-        for name, found, expected in zip(names, total, sums, strict=True):
-            if not math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-6):
-                self.fail(f"feature {name} is {expected}, but its parts sum to {found}")
         self.parts.append(first)
 
-    def _present(self, values: Any, names: tuple[str, ...]) -> Any:
-        """Return the features of a part with 0 for those that it lacks, and note which these are."""
-        if not isinstance(values, list) or None not in values:
-            return values
-        self.lacking.update(name for name, value in zip(names, values, strict=False) if value is None)
-        return [0.0 if value is None else value for value in values]
-
-    def _numbers(self, values: Any, count: int) -> list[float]:
+    def _numbers(self, values: Any, count: int, *, nulls: bool = False) -> array[float]:
+        """Check a list of numbers; with `nulls` it may have some, which become NaN."""
         if not isinstance(values, list) or len(values) != count:
             self.fail(f"features of a part: expected a list of {count} numbers")
-        for value in values:
-            if type(value) not in (int, float) or not abs(value) < math.inf:
-                self.fail(f"feature value {value!r} is not a finite number")
         try:
-            return list(map(float, values))
+            if set(map(type, values)) <= {int, float}:
+                numbers = array("d", values)
+                if math.isfinite(sum(numbers)):
+                    return numbers
+            for value in values:
+                if not (nulls and value is None) and (type(value) not in (int, float) or not math.isfinite(value)):
+                    self.fail(f"feature value {value!r} is not a finite number")
+            return array("d", [math.nan if value is None else value for value in values])
         except OverflowError:
             self.fail("a feature value is too large for a number with a point")
 
+    def _rule(self, number: Any) -> int:
+        if type(number) is not int or abs(number) > _LARGEST:
+            self.fail(f"rule {number!r}, expected its number")
+        return number
+
     def _span(self, span: Any, side: str) -> list[int]:
-        if not (isinstance(span, list) and [type(place) for place in span] == [int, int] and 0 <= span[0] <= span[1]):
+        if not (
+            isinstance(span, list)
+            and [type(place) for place in span] == [int, int]
+            and 0 <= span[0] <= span[1]
+            and span[1] <= _LARGEST
+        ):
             self.fail(f"{side} span {span!r}, expected [start, end)")
         return span
 
@@ -233,45 +327,85 @@ class _Reader:
             self.extra.setdefault(name, []).append(value)
 
     def finished(self, sentences: int | None, at_least: int) -> NBest:
-        there: dict[str, int] = {}
-        for known, count in self.hypotheses.items():
-            for name in known:
-                there[name] = there.get(name, 0) + count
-        names = [name for name, count in there.items() if count >= at_least]
-        place = {name: column for column, name in enumerate(names)}
-        parts = self.parts[-1]
-        check_table(parts, len(names), self.path)
-        features = np.zeros((parts, len(names)))
-        for known, (rows, values) in self.tables.items():
-            block = np.frombuffer(values, np.float64).reshape(len(rows), len(known))
-            kept = [column for column, name in enumerate(known) if name in place]
-            where = [place[known[column]] for column in kept]
-            features[np.frombuffer(rows, np.int64)[:, None], where] = block[:, kept]
+        parts = self._finished_parts(at_least)
+        part_offsets = np.array(self.parts, np.int64)
+        self._check_sums(parts, part_offsets)
         for side in ("source", "target"):
-            if len(self.columns[side]) not in (0, parts):
+            if len(self.columns[side]) not in (0, len(parts)):
                 self.fail(f"{side} spans are given for some parts only", "give them for all or for none")
-        spans = {
-            side: np.array(found, np.int64) if (found := self.columns[side]) else None for side in ("source", "target")
-        }
+        source_spans, target_spans = (
+            np.array(spans, np.int32) if (spans := self.columns[side]) else None for side in ("source", "target")
+        )
         offsets = self.bounds.finished(sentences)
         sources, targets = (
-            [found.get(sentence, "") for sentence in range(len(offsets) - 1)] if found else None
-            for found in self.sides.values()
+            [lines.get(sentence, "") for sentence in range(len(offsets) - 1)] if lines else None
+            for lines in self.sides.values()
         )
         return NBest(
-            tuple(names),
             offsets,
-            np.array(self.parts, np.int64),
-            features,
+            part_offsets,
+            parts,
             self.texts,
             np.array(self.columns["score"], np.float64) if self.columns["score"] else None,
-            spans["source"],
-            spans["target"],
+            source_spans,
+            target_spans,
             self.columns["segmentation"] or None,
             self.columns["alignment"] or None,
             {name: np.array(values, np.float64) for name, values in self.extra.items()},
-            frozenset(name for name in names if there[name] < len(self.texts) or name in self.lacking),
             self.columns["tokens"] or None,
             sources,
             targets,
         )
+
+    def _finished_parts(self, at_least: int) -> Parts:
+        """Return all parts with the features that at least so many hypotheses have."""
+        there = {name: -count for name, count in self.nulls.items()}
+        order: dict[str, None] = {}
+        for names, count in self.there.items():
+            for name in names:
+                order[name] = None
+                there[name] = there.get(name, 0) + count
+        kept = [name for name in order if at_least <= 1 or there[name] >= at_least]
+        place = {name: column for column, name in enumerate(kept)}
+        check_table(self.parts[-1], len(kept), self.path)
+        table = np.full((self.parts[-1], len(kept)), np.nan)
+        for names, (rows, values) in self.tables.items():
+            block = np.frombuffer(values, np.float64).reshape(len(rows), len(names))
+            chosen = [column for column, name in enumerate(names) if name in place]
+            where = [place[names[column]] for column in chosen]
+            block = block if len(chosen) == len(names) else block[:, chosen]
+            table[np.frombuffer(rows, np.int64)[:, None], where] = block
+        features = [self.kinds.get(name, Feature(name)) for name in kept]
+        return Parts.of_dense(features, table, np.frombuffer(self.rules, np.int32))
+
+    def _check_sums(self, parts: Parts, part_offsets: I8) -> None:
+        """Refuse features of hypotheses that are not the sums over their parts."""
+        if not self.stated:
+            return
+        sums = parts.linear_sums(part_offsets)
+        place = {name: column for column, name in enumerate(parts.names)}
+        for names, (hypotheses, totals) in self.stated.items():
+            rows = np.frombuffer(hypotheses, np.int64)
+            stated = np.frombuffer(totals, np.float64).reshape(len(rows), len(names))
+            for name, column in zip(names, stated.T, strict=True):
+                if name not in place:
+                    continue
+                summed = sums[rows, place[name]]
+                close = np.isclose(summed, column, rtol=1e-6, atol=1e-6, equal_nan=True)
+                if not close.all():
+                    wrong = int(np.argmin(close))
+                    self.number = self.lines[int(rows[wrong])]
+                    says, adds = (
+                        "absent" if math.isnan(value) else str(value)
+                        for value in (float(column[wrong]), float(summed[wrong]))
+                    )
+                    self.fail(
+                        f"feature {name} is {says}, but its parts {'lack it' if adds == 'absent' else f'sum to {adds}'}"
+                    )
+
+
+def _looks_like(line: str, number: int) -> bool:
+    return line.lstrip().startswith("{")
+
+
+JSONL = Format("jsonl", (".jsonl", ".json"), _looks_like, read_jsonl, write_jsonl, holds_extra=True)

@@ -6,8 +6,8 @@ Moses and Marian write labels and values apart, Joshua and cdec write ``name=val
 
 Sentence, text, features, score, segmentation, word alignment; the last two are optional, and so is the score. A label
 with several values names the features ``TranslationModel0.0``, ``TranslationModel0.1``; one with a single value is the
-name itself (so is ``name=value``, Joshua's way). A feature that some hypotheses lack is 0 there and called *sparse*;
-it is written where it is not 0, and in the first line, which so holds all names in their order.
+name itself (so is ``name=value``, Joshua's way). A feature that a line leaves out is absent there, which is not 0, and
+is left out when it is written. Names come in the order of their first appearance.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -23,12 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from camber.arrays.types import F8
+from camber.arrays.types import F8, Bools
 from camber.errors import CamberError, InputError
 from camber.files import write_whole
+from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
 from camber.nbest.reading import number as number_of
+from camber.nbest.writing import listed, shortest
 
 _BARS = re.compile(r"(?:^|\s)\|\|\|(?=\s|$)")
 _ALIGNMENT = re.compile(r"[0-9.,\s-]*")  # hard (0-0 1-2) or soft (0.9,0.1 0.2,0.8)
@@ -130,8 +132,8 @@ class _Features:
             self.names.setdefault(name, len(self.names))
         return tuple(names)
 
-    def table(self, rows: int, at_least: int) -> tuple[list[str], F8, list[str]]:
-        """Return the names that at least so many lines have, float64[rows, names], and which names are sparse."""
+    def table(self, rows: int, at_least: int) -> tuple[list[str], F8]:
+        """Return the names that at least so many lines have, and float64[rows, names] with NaN for what is absent."""
         columns = np.frombuffer(self.sparse_columns, np.int64)
         there = np.bincount(columns, minlength=len(self.names))
         layouts = [
@@ -143,16 +145,16 @@ class _Features:
         place = np.where(there >= at_least, np.cumsum(there >= at_least) - 1, -1)
         names = [name for name, column in self.names.items() if place[column] >= 0]
         check_table(rows, len(names), self.path)
-        found = np.zeros((rows, len(names)))
+        table = np.full((rows, len(names)), np.nan)
         for layout, where in layouts:
             numbers = np.frombuffer(layout.numbers, np.float64).reshape(len(layout.rows), len(layout.names))
             kept = place[where] >= 0
             numbers = numbers if kept.all() else numbers[:, kept]
-            found[np.frombuffer(layout.rows, np.int64)[:, None], place[where][kept]] = numbers
+            table[np.frombuffer(layout.rows, np.int64)[:, None], place[where][kept]] = numbers
         kept = place[columns] >= 0
         triplets = np.frombuffer(self.sparse_rows, np.int64)[kept], place[columns[kept]]
-        found[triplets] = np.frombuffer(self.sparse_values, np.float64)[kept]
-        return names, found, [name for name in names if there[self.names[name]] < rows]
+        table[triplets] = np.frombuffer(self.sparse_values, np.float64)[kept]
+        return names, table
 
 
 def _apart(token: str) -> list[str]:
@@ -198,7 +200,7 @@ def read_moses(path: str | Path, sentences: int | None = None, at_least: int = 1
             segmentations[row] = fields[4].strip()
         if len(fields) == 6 or (len(fields) == 5 and "=" not in fields[4]):
             alignments[row] = fields[-1].strip()
-    names, table, sparse = features.table(len(texts), at_least)
+    names, table = features.table(len(texts), at_least)
     return NBest.of_hypotheses(
         names,
         bounds.finished(sentences),
@@ -207,7 +209,6 @@ def read_moses(path: str | Path, sentences: int | None = None, at_least: int = 1
         np.frombuffer(scores, np.float64) if scored_line else None,
         segmentations=[segmentations.get(row, "") for row in range(len(texts))] if segmentations else None,
         alignments=[alignments.get(row, "") for row in range(len(texts))] if alignments else None,
-        sparse=frozenset(sparse),
     )
 
 
@@ -216,16 +217,6 @@ def _sentence(field: str, path: str | Path, number: int) -> int:
     if not (field.isascii() and field.isdecimal()):
         raise InputError(f"{field!r} is not a sentence number", path, number, remedy="lines begin with '0 ||| '")
     return int(field)
-
-
-def shortest(value: float) -> str:
-    """Write a number so that it comes back exactly, whole ones without a point.
-
-    >>> shortest(-9.0), shortest(0.1)
-    ('-9', '0.1')
-    """
-    text = repr(value)
-    return text[:-2] if text.endswith(".0") else text
 
 
 def natural_groups(names: Sequence[str]) -> dict[str, list[str]]:
@@ -250,56 +241,82 @@ def natural_groups(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def write_moses(nbest: NBest, path: str | Path, groups: Mapping[str, Sequence[str]] | None = None) -> None:
-    """Write a list in Moses' format; `groups` says which features follow which label."""
-    groups = natural_groups(nbest.names) if groups is None else groups
+    """Write a list in Moses' format; `groups` says which features follow which label.
+
+    A label has all its values or is left out: by default, features of which a hypothesis lacks some get labels of their
+    own.
+    """
+    sums = nbest.hypothesis_features()
+    if groups is None:
+        torn = _torn(natural := natural_groups(nbest.names), nbest.names, sums)
+        groups = {}
+        for label, group in natural.items():
+            groups |= {name: [name] for name in group} if label in torn else {label: group}
     _check_groups(groups, nbest.names)
-    _write(nbest, path, [(f"{label}=" + " %s" * len(group), group) for label, group in groups.items() if group])
+    if torn := _torn(groups, nbest.names, sums):
+        raise CamberError(f"some hypotheses lack a part of the values of {', '.join(torn)}; give these labels apart")
+    _write(nbest, path, sums, [(f"{label}=" + " %s" * len(group), group) for label, group in groups.items() if group])
 
 
 def write_joshua(nbest: NBest, path: str | Path) -> None:
     """Write a list as Joshua and cdec do: ``name=value``."""
     _check_groups({name: [name] for name in nbest.names}, nbest.names)
-    _write(nbest, path, [(f"{name}=%s", [name]) for name in nbest.names])
+    _write(nbest, path, nbest.hypothesis_features(), [(f"{name}=%s", [name]) for name in nbest.names])
 
 
-def _write(nbest: NBest, path: str | Path, pieces: list[tuple[str, Sequence[str]]]) -> None:
+def _torn(groups: Mapping[str, Sequence[str]], names: Sequence[str], sums: F8) -> list[str]:
+    """Return the labels of which some hypothesis has a part of the values only."""
+    torn = []
+    for label, group in groups.items():
+        if len(group) > 1 and set(group) <= set(names):
+            absent = np.isnan(sums[:, [names.index(name) for name in group]])
+            if (absent.any(1) != absent.all(1)).any():
+                torn.append(label)
+    return torn
+
+
+def _write(nbest: NBest, path: str | Path, sums: F8, pieces: list[tuple[str, Sequence[str]]]) -> None:
     """Write the lines; `pieces` are templates such as ``TM0= %s %s`` with the features that fill them."""
     segmented = nbest.segmentations is not None or (nbest.source_spans is not None and nbest.target_spans is not None)
     tail = segmented or nbest.alignments is not None
     if tail and nbest.scores is None:
         raise CamberError("a list with alignments but without scores cannot be written in Moses' format; use jsonl")
-    columns = {name: index for index, name in enumerate(nbest.names)}
-    templates = [(template.replace("%", "%%").replace("%%s", "%s"), group) for template, group in pieces]
-    dense = [(t, g) for t, g in templates if not nbest.sparse.issuperset(g)]
-    optional = [(t, [columns[name] for name in g]) for t, g in templates if nbest.sparse.issuperset(g)]
-    group_of = {column: group for group, (_, where) in enumerate(optional) for column in where}
-    full, always = (" ".join(t for t, _ in some) for some in (templates, dense))
-    all_columns, dense_columns = ([columns[name] for _, g in some for name in g] for some in (templates, dense))
-    sums = nbest.hypothesis_features()
-    rows = sums[:, dense_columns]
+    scores = None if nbest.scores is None else nbest.scores.tolist()
     owner = nbest.sentences().tolist()
     with write_whole(path) as stream:
-        for index, text in enumerate(nbest.texts):
+        for index, (text, features) in enumerate(
+            zip(nbest.texts, _feature_fields(nbest.names, sums, pieces), strict=True)
+        ):
             if "|||" in text or "\n" in text or "\r" in text:
                 raise CamberError(
                     f"{text!r} cannot be written in Moses' format (it has '|||' or a line end); use jsonl"
                 )
-            if index == 0 and optional:  # the first line holds all names, so that their order comes back
-                features = full % tuple(map(shortest, sums[0, all_columns].tolist()))
-            else:
-                features = always % tuple(map(shortest, rows[index].tolist()))
-                if optional:
-                    there = {group_of[c] for c in np.flatnonzero(sums[index]).tolist() if c in group_of}
-                    for template, where in (optional[group] for group in sorted(there)):
-                        features += " " + template % tuple(map(shortest, sums[index, where].tolist()))
-                    features = features.lstrip()
             line = f"{owner[index]} ||| {text} ||| {features}"
-            if nbest.scores is not None:
-                line += f" ||| {shortest(float(nbest.scores[index]))}"
+            if scores is not None:
+                line += f" ||| {shortest(scores[index])}"
             if tail:
                 alignment = nbest.alignments[index] if nbest.alignments is not None else ""
                 line += f" ||| {nbest.segmentation(index)} ||| {alignment}"
             stream.write(line + "\n")
+
+
+def _feature_fields(names: Sequence[str], sums: F8, pieces: list[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    """Yield the features of every hypothesis by templates (see :func:`_write`), without those that are absent."""
+    templates = [template.replace("%", "%%").replace("%%s", "%s") for template, _ in pieces]
+    every = " ".join(templates)
+    label_of = [label for label, (_, group) in enumerate(pieces) for _ in group]
+    columns = [names.index(name) for _, group in pieces for name in group]
+    whole = columns == list(range(len(names)))
+    table = sums if whole else sums[:, columns]
+    complete: Bools = ~np.logical_or.reduce(np.isnan(table), axis=1)
+    for row, full in zip(listed(table), complete.tolist(), strict=True):
+        if full:
+            yield every % tuple(map(shortest, row))
+        else:
+            there = [column for column, value in enumerate(row) if value == value]
+            labels = dict.fromkeys(label_of[column] for column in there)
+            template = " ".join(templates[label] for label in labels)
+            yield template % tuple(shortest(row[column]) for column in there)
 
 
 def _check_groups(groups: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
@@ -310,3 +327,16 @@ def _check_groups(groups: Mapping[str, Sequence[str]], names: Sequence[str]) -> 
     for label in groups:
         if label.split() != [label] or label == "|||":
             raise CamberError(f"{label!r} cannot be a label in Moses' format; use jsonl")
+
+
+def _looks_like(line: str, number: int) -> bool:
+    return "|||" in line and not line.lstrip().startswith("{")
+
+
+def _is_told_by_name(line: str, number: int) -> bool:
+    """Both are read alike, so a list that is not named is taken for one of Moses."""
+    return False
+
+
+MOSES = Format("moses", (".moses",), _looks_like, read_moses, write_moses, separator="|||")
+JOSHUA = Format("joshua", (".joshua", ".cdec"), _is_told_by_name, read_moses, write_joshua, separator="|||")

@@ -1,7 +1,8 @@
 """The n-best type: sentences → hypotheses → parts, all in flat columns.
 
-A part is one rule used once, with its local features in context; the features of a hypothesis are the sum over its
-parts. Lists of other engines have one part per hypothesis.
+A part is one rule used once, with its features in context, raw (:mod:`camber.features.parts`); the features of a
+hypothesis are the sums over its parts of what a linear model takes of them. Lists of other engines have one part per
+hypothesis. A feature that a part lacks is NaN, and so is one that all parts of a hypothesis lack.
 
     nbest = NBest.read("dev.nbest.gz")                       # Moses/Marian, Joshua/cdec, fairseq, JSON Lines, TSV
     nbest.hypothesis_features()                              # [hypotheses, features]
@@ -10,7 +11,7 @@ parts. Lists of other engines have one part per hypothesis.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,19 +19,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from camber.arrays.types import F8, I8, AnyArray
-from camber.errors import CamberError, SettingsError
+from camber.arrays.ragged import offsets_from, owners_of, places_of
+from camber.arrays.types import F8, I4, I8, AnyArray, Bools
+from camber.errors import CamberError
+from camber.features.feature import Feature
+from camber.features.parts import Parts
 from camber.progress import log
 
 if TYPE_CHECKING:
     from camber.metrics.metric import Metric, References
 
-FORMATS = ("auto", "moses", "marian", "joshua", "cdec", "fairseq", "jsonl", "tsv")
-#: How a file's name tells the format to write
-ENDINGS = {".jsonl": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".joshua": "joshua", ".cdec": "joshua"}
+#: Rows whose values are checked at a time: a mask of all of them would take an eighth of their room.
+_BLOCK = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NBest:
     """Hypotheses of sentence `s` are ``sentence_offsets[s]`` … ``sentence_offsets[s + 1] - 1``, best first.
 
@@ -42,60 +45,57 @@ class NBest:
     (1, 2, [0])
     """
 
-    names: tuple[str, ...]  # of the features
     sentence_offsets: I8  # [sentences + 1]
     part_offsets: I8  # [hypotheses + 1]
-    features: F8  # [parts, features]
+    parts: Parts
     texts: list[str]  # [hypotheses]
     scores: F8 | None = None  # [hypotheses]: the model's; None if the list has none
-    source_spans: I8 | None = None  # [parts, 2]
-    target_spans: I8 | None = None  # [parts, 2]
+    source_spans: I4 | None = None  # [parts, 2]
+    target_spans: I4 | None = None  # [parts, 2]
     segmentations: list[str] | None = None  # [hypotheses]: as text (0-1=0-1 2=2), where parts have no spans
     alignments: list[str] | None = None  # [hypotheses]: words, 0-0 1-2
     extra: dict[str, F8] = field(default_factory=dict)  # name → [hypotheses]: outside scores
-    sparse: frozenset[str] = frozenset()  # names that files leave out where the feature is 0
     tokens: list[str] | None = None  # [hypotheses]: as the engine cuts words, where `texts` are whole words again
     sources: list[str] | None = None  # [sentences]
     targets: list[str] | None = None  # [sentences]: references that came with the list
 
     def __post_init__(self) -> None:
-        def put(name: str, kind: type) -> None:
+        for name, kind in (
+            ("sentence_offsets", np.int64),
+            ("part_offsets", np.int64),
+            ("scores", np.float64),
+            ("source_spans", np.int32),
+            ("target_spans", np.int32),
+        ):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, np.ascontiguousarray(value, kind))
-
-        for name in ("sentence_offsets", "part_offsets", "source_spans", "target_spans"):
-            put(name, np.int64)
-        for name in ("features", "scores"):
-            put(name, np.float64)
-        object.__setattr__(self, "names", tuple(self.names))
-        object.__setattr__(self, "sparse", frozenset(self.sparse) & set(self.names))
         object.__setattr__(self, "extra", {key: np.asarray(v, np.float64) for key, v in self.extra.items()})
         self._check_shapes()
         self._check_values()
 
     def _check_shapes(self) -> None:
+        hypotheses, parts = len(self.texts), len(self.parts)
         for offsets, total, what in (
-            (self.sentence_offsets, len(self.texts), "sentence"),
-            (self.part_offsets, len(self.features), "part"),
+            (self.sentence_offsets, hypotheses, "sentence"),
+            (self.part_offsets, parts, "part"),
         ):
             if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
                 raise ValueError(f"{what} offsets must rise from 0 to {total}")
-        hypotheses, parts = len(self.texts), len(self.features)
-        for shape, expected, what in (
-            (self.part_offsets.shape, (hypotheses + 1,), "part_offsets"),
-            (self.features.shape, (parts, len(self.names)), "features"),
-            (None if self.scores is None else self.scores.shape, (hypotheses,), "scores"),
-            (None if self.source_spans is None else self.source_spans.shape, (parts, 2), "source_spans"),
-            (None if self.target_spans is None else self.target_spans.shape, (parts, 2), "target_spans"),
-            (None if self.segmentations is None else (len(self.segmentations),), (hypotheses,), "segmentations"),
-            (None if self.alignments is None else (len(self.alignments),), (hypotheses,), "alignments"),
-            (None if self.tokens is None else (len(self.tokens),), (hypotheses,), "tokens"),
-            (None if self.sources is None else (len(self.sources),), (len(self),), "sources"),
-            (None if self.targets is None else (len(self.targets),), (len(self),), "targets"),
-            *((values.shape, (hypotheses,), f"extra {name}") for name, values in self.extra.items()),
+        for column, expected, what in (
+            (self.part_offsets, (hypotheses + 1,), "part_offsets"),
+            (self.scores, (hypotheses,), "scores"),
+            (self.source_spans, (parts, 2), "source_spans"),
+            (self.target_spans, (parts, 2), "target_spans"),
+            (self.segmentations, (hypotheses,), "segmentations"),
+            (self.alignments, (hypotheses,), "alignments"),
+            (self.tokens, (hypotheses,), "tokens"),
+            (self.sources, (len(self),), "sources"),
+            (self.targets, (len(self),), "targets"),
+            *((values, (hypotheses,), f"extra {name}") for name, values in self.extra.items()),
         ):
-            if shape is not None and shape != expected:
+            shape = (len(column),) if isinstance(column, list) else getattr(column, "shape", expected)
+            if shape != expected:
                 raise ValueError(f"{what} has the shape {shape}, expected {expected}")
 
     def _check_values(self) -> None:
@@ -104,33 +104,41 @@ class NBest:
             if name.split() != [name] or name in seen:
                 raise CamberError(f"{name!r} cannot name a feature: names are single words, each used once")
             seen.add(name)
-        for values, what in (
-            (self.features, "feature"),
-            (self.scores, "score"),
-            *((v, k) for k, v in self.extra.items()),
-        ):
+        for values, what in ((self.scores, "score"), *((values, name) for name, values in self.extra.items())):
             if values is not None and not np.isfinite(values).all():
-                row = int(np.argwhere(~np.isfinite(values))[0][0])
-                where = int(np.searchsorted(self.part_offsets, row, "right")) - 1 if what == "feature" else row
-                raise CamberError(f"a {what} of hypothesis {where} ({self.texts[where]!r}) is not a finite number")
+                self._refuse(what, int(np.argmin(np.isfinite(values))))
+        infinite: Bools = np.logical_or.reduce(np.isinf(self.parts.table), axis=1)
+        for first in range(0, len(self.parts), _BLOCK):
+            wrong: Bools = np.logical_or.reduce(np.isinf(self.parts.context[first : first + _BLOCK]), axis=1)
+            if infinite.any():
+                wrong |= infinite[self.parts.rows[first : first + _BLOCK]]
+            if wrong.any():
+                part = first + int(np.argmax(wrong))
+                self._refuse("feature", int(np.searchsorted(self.part_offsets, part, "right")) - 1)
+
+    def _refuse(self, what: str, hypothesis: int) -> None:
+        raise CamberError(f"a {what} of hypothesis {hypothesis} ({self.texts[hypothesis]!r}) is not a finite number")
 
     @classmethod
     def of_hypotheses(
         cls,
-        names: Sequence[str],
+        features: Sequence[str | Feature],
         sentence_offsets: npt.ArrayLike,
         texts: Sequence[str],
-        features: npt.ArrayLike,
+        values: npt.ArrayLike,
         scores: npt.ArrayLike | None = None,
         **more: Any,
     ) -> NBest:
-        """Make a list whose hypotheses are one part each: features float64[hypotheses, features]."""
-        table = np.asarray(features, np.float64).reshape(len(texts), len(names))
+        """Make a list whose hypotheses are one part each, which is no rule: values float64[hypotheses, features].
+
+        Features that are given by their names are numbers of the scope "hypothesis".
+        """
+        table = np.asarray(values, np.float64).reshape(len(texts), len(features))
+        named = [Feature(feature) if isinstance(feature, str) else feature for feature in features]
         return cls(
-            tuple(names),
             np.asarray(sentence_offsets, np.int64),
             np.arange(len(texts) + 1),
-            table,
+            Parts.of_dense(named, table, np.full(len(texts), -1, np.int32)),
             list(texts),
             None if scores is None else np.asarray(scores, np.float64),
             **more,
@@ -146,22 +154,25 @@ class NBest:
         return len(self.texts)
 
     @property
-    def parts(self) -> int:
-        """The number of parts."""
-        return len(self.features)
+    def features(self) -> tuple[Feature, ...]:
+        """The features of parts."""
+        return self.parts.features
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self.parts.names
 
     def sentences(self) -> I8:
         """Return the sentence of every hypothesis, int64[hypotheses]."""
-        return np.repeat(np.arange(len(self)), np.diff(self.sentence_offsets))
+        return owners_of(self.sentence_offsets)
 
     def hypothesis_features(self) -> F8:
-        """Return the sums over parts, float64[hypotheses, features]; a hypothesis without parts has zeros."""
-        counts = np.diff(self.part_offsets)
-        filled = counts > 0
-        sums = np.zeros((self.hypotheses, len(self.names)))
-        if filled.any():  # reduceat would give an empty segment the next one's value: leave those out
-            sums[filled] = np.add.reduceat(self.features, self.part_offsets[:-1][filled], axis=0)
-        return sums
+        """Return what a linear model takes of every hypothesis, summed over its parts, float64[hypotheses, features].
+
+        NaN where all parts lack a feature; a hypothesis without parts has zeros.
+        """
+        return self.parts.linear_sums(self.part_offsets)
 
     def best(self, scores: npt.ArrayLike | None = None) -> I8:
         """Return the best hypothesis of every sentence by `scores` (the model's by default), the first among equals.
@@ -169,13 +180,13 @@ class NBest:
         int64[sentences]; -1 for a sentence without hypotheses. Without any scores it is the first of each.
         """
         ranking = self.scores if scores is None else np.asarray(scores, np.float64)
-        found = np.full(len(self), -1)
+        chosen = np.full(len(self), -1)
         for sentence, (start, end) in enumerate(
             zip(self.sentence_offsets[:-1].tolist(), self.sentence_offsets[1:].tolist(), strict=True)
         ):
             if end > start:
-                found[sentence] = start if ranking is None else start + int(np.argmax(ranking[start:end]))
-        return found
+                chosen[sentence] = start if ranking is None else start + int(np.argmax(ranking[start:end]))
+        return chosen
 
     def best_texts(self, scores: npt.ArrayLike | None = None) -> list[str]:
         """Return the text of the best hypothesis of every sentence, empty where there is none."""
@@ -196,24 +207,28 @@ class NBest:
             raise CamberError(f"the list has no outside scores named {name!r}; it has: {known}")
         return self.extra[name]
 
-    def with_feature(self, name: str, values: npt.ArrayLike) -> NBest:
+    def with_feature(self, feature: str | Feature, values: npt.ArrayLike) -> NBest:
         """Return the same list with one more feature, given per part or per hypothesis.
 
-        Values per hypothesis are credited to its first part, so that the sums are right.
+        Values per hypothesis are credited to its first part and the others lack it, so that the sums are right. A
+        feature that is given by its name is a number of the scope "hypothesis".
         """
-        column = np.asarray(values, np.float64)
-        if column.shape == (self.hypotheses,) and self.hypotheses != self.parts:
+        new = Feature(feature) if isinstance(feature, str) else feature
+        column, parts = np.asarray(values, np.float64), len(self.parts)
+        if column.shape == (self.hypotheses,) and self.hypotheses != parts:
             if (np.diff(self.part_offsets) == 0).any():
-                raise CamberError(f"feature {name} cannot be added per hypothesis: one of them has no part to hold it")
-            spread = np.zeros(self.parts)
+                raise CamberError(
+                    f"feature {new.name} cannot be added per hypothesis: one of them has no part to hold it"
+                )
+            spread = np.full(parts, np.nan)
             spread[self.part_offsets[:-1]] = column
             column = spread
-        if column.shape != (self.parts,):
+        if column.shape != (parts,):
             raise CamberError(
-                f"feature {name} has {column.size} values, expected {self.hypotheses} (one per hypothesis)"
-                f" or {self.parts} (one per part)"
+                f"feature {new.name} has {column.size} values, expected {self.hypotheses} (one per hypothesis)"
+                f" or {parts} (one per part)"
             )
-        return replace(self, names=(*self.names, name), features=np.column_stack([self.features, column]))
+        return replace(self, parts=self.parts.with_feature(new, column))
 
     def with_extra(self, name: str, values: npt.ArrayLike) -> NBest:
         """Return the same list with outside scores (COMET, a person's) of every hypothesis, which no weight touches.
@@ -239,9 +254,9 @@ class NBest:
         owners = list(range(len(self))) if sentences is None else [int(sentence) for sentence in sentences]
         if len(owners) != len(groups):
             raise ValueError(f"{len(groups)} groups of rows for {len(owners)} sentences")
-        counts = np.diff(self.part_offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        parts = np.repeat(self.part_offsets[:-1][rows] - offsets[:-1], counts) + np.arange(offsets[-1])
+        starts = self.part_offsets[rows]
+        sizes = self.part_offsets[rows + 1] - starts
+        parts = places_of(starts, sizes)
 
         def picked(column: list[str] | None, where: list[int]) -> list[str] | None:
             return None if column is None else [column[index] for index in where]
@@ -249,9 +264,9 @@ class NBest:
         listed = rows.tolist()
         return replace(
             self,
-            sentence_offsets=np.concatenate([[0], np.cumsum([len(group) for group in groups], dtype=np.int64)]),
-            part_offsets=offsets,
-            features=self.features[parts],
+            sentence_offsets=offsets_from(map(len, groups)),
+            part_offsets=offsets_from(sizes),
+            parts=self.parts.take(parts),
             texts=[self.texts[row] for row in listed],
             scores=None if self.scores is None else self.scores[rows],
             source_spans=None if self.source_spans is None else self.source_spans[parts],
@@ -276,54 +291,28 @@ class NBest:
 
     @classmethod
     def read(cls, path: str | Path, format: str = "auto", sentences: int | None = None, at_least: int = 1) -> NBest:
-        """Read a list, plain or gzip; `auto` tells the formats apart by content.
+        """Read a list, plain or gzip; `auto` tells the formats apart by content (:mod:`camber.nbest.formats`).
 
         With `sentences` there are exactly so many (the references', say): missing ones at the end have no hypothesis.
         Features are held in a full table of at most 2 GB (250 million numbers; more is an error): `at_least` leaves
         out those that fewer hypotheses have.
         """
-        from camber.nbest.fairseq import read_fairseq
-        from camber.nbest.jsonl import read_jsonl
-        from camber.nbest.moses import read_moses
-        from camber.nbest.reading import detected_format
-        from camber.nbest.tsv import read_tsv
+        from camber.nbest.formats import format_of_file
 
-        kind = _plain_format(format)
-        if kind == "auto":
-            kind = detected_format(path)
-        if kind == "fairseq":
-            return read_fairseq(path, sentences)
-        readers = {"moses": read_moses, "joshua": read_moses, "jsonl": read_jsonl, "tsv": read_tsv}
-        return readers[kind](path, sentences, at_least)
+        return format_of_file(path, format).read(path, sentences, at_least)
 
-    def write(self, path: str | Path, format: str = "auto", groups: Mapping[str, Sequence[str]] | None = None) -> None:
+    def write(self, path: str | Path, format: str = "auto") -> None:
         """Write the list (gzip if `path` ends in .gz); `auto`: by the name's ending, Moses' format without any.
 
-        JSON Lines hold everything; the other formats what their own engines know (Moses' and Joshua's: the features of
-        hypotheses rather than parts). `groups` is for Moses' format: label → names of the features that follow it.
+        JSON Lines hold everything; the other formats what their own engines know (Moses', Joshua's and tables: the
+        features of hypotheses, as a linear model takes them, rather than those of parts).
         """
-        from camber.nbest.fairseq import write_fairseq
-        from camber.nbest.jsonl import write_jsonl
-        from camber.nbest.moses import write_joshua, write_moses
-        from camber.nbest.tsv import write_tsv
+        from camber.nbest.formats import format_to_write
 
-        kind = format_of(path, format)
-        if self.extra and kind not in ("jsonl", "tsv"):
+        chosen = format_to_write(path, format)
+        if self.extra and not chosen.holds_extra:
             log.warning("%s: outside scores (%s) have no place in this format; use jsonl", path, ", ".join(self.extra))
-        if kind == "moses":
-            write_moses(self, path, groups)
-        else:
-            {"joshua": write_joshua, "fairseq": write_fairseq, "jsonl": write_jsonl, "tsv": write_tsv}[kind](self, path)
-
-
-def format_of(path: str | Path, format: str = "auto") -> str:
-    """Return the format in which a list is written; `auto`: by the name's ending, Moses' format without any.
-
-    >>> format_of("list.jsonl.gz"), format_of("list"), format_of("list", "cdec")
-    ('jsonl', 'moses', 'joshua')
-    """
-    kind = _plain_format(format)
-    return ENDINGS.get(Path(str(path).removesuffix(".gz")).suffix, "moses") if kind == "auto" else kind
+        chosen.write(self, path)
 
 
 def _inclusive(start: int, end: int) -> str:
@@ -333,9 +322,3 @@ def _inclusive(start: int, end: int) -> str:
     ('0-1', '3')
     """
     return str(start) if end == start + 1 else f"{start}-{end - 1}"
-
-
-def _plain_format(format: str) -> str:
-    if format not in FORMATS:
-        raise SettingsError(f"unknown n-best format {format!r}; known: {', '.join(FORMATS)}")
-    return {"marian": "moses", "cdec": "joshua"}.get(format, format)

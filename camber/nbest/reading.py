@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import math
-import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,8 +17,6 @@ from camber.errors import InputError
 
 #: Cells of the feature table: 2 GB
 MOST_CELLS = 250_000_000
-FAIRSEQ_LINE = re.compile(r"([STHDPA])-(\d+)\t")
-_LOGGED = 1000  # lines of other programs' messages before the list
 MOST_SENTENCES = 100_000_000  # a larger number is a damaged line rather than a sentence
 
 
@@ -62,27 +59,6 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         raise InputError("the file is empty", path, remedy="give an n-best list")
 
 
-def detected_format(path: str | Path) -> str:
-    """Tell the format of a list by its first lines: moses (Joshua's too), fairseq, jsonl or tsv."""
-    for number, line in numbered_lines(path):
-        if line.lstrip().startswith("{"):
-            return "jsonl"
-        if "|||" in line:
-            return "moses"
-        if FAIRSEQ_LINE.match(line):
-            return "fairseq"
-        if number == 1 and {"sentence", "text"} <= set(line.split("\t")):
-            return "tsv"
-        if number > _LOGGED:  # fairseq's output may begin with messages
-            break
-    raise InputError(
-        "the format of this list is not known",
-        path,
-        1,
-        remedy="name it: moses (Marian's too), joshua (cdec's too), fairseq, jsonl or tsv",
-    )
-
-
 def check_table(rows: int, names: int, path: str | Path) -> None:
     """Refuse a table of features that would not fit: lists with many rare features need a choice."""
     if rows * names > MOST_CELLS:
@@ -115,7 +91,7 @@ class SentenceBounds:
         self.count = 0
 
     def add(self, sentence: int, number: int) -> None:
-        """Count a hypothesis of `sentence`, found in line `number`."""
+        """Count a hypothesis of `sentence`, which line `number` holds."""
         if sentence != self.last:
             if sentence < self.last:
                 raise InputError(

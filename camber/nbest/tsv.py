@@ -6,7 +6,7 @@
 
 ``sentence`` (from 0, in rising order, best hypothesis first) and ``text`` must be there; ``score``, ``tokens``,
 ``segmentation`` and ``alignment`` may. ``extra:NAME`` is an outside score. Every other column is a feature
-(``feature:NAME`` where its name is one of these); an empty cell is 0. Nothing is quoted or escaped.
+(``feature:NAME`` where its name is one of these); in an empty cell, it is absent. Nothing is quoted or escaped.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from __future__ import annotations
 import math
 from array import array
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
 from camber.errors import CamberError, InputError
 from camber.files import write_whole
-from camber.nbest.moses import shortest
+from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, number, numbered_lines
+from camber.nbest.writing import listed, shortest
 
 _TEXTS = ("text", "tokens", "segmentation", "alignment")
 _PLAIN = ("sentence", "score", *_TEXTS)
@@ -37,67 +39,88 @@ def _column_name(name: str) -> str:
     return _FEATURE + name if name in _PLAIN or name.startswith((_EXTRA, _FEATURE)) else name
 
 
+class _Reader:
+    """Collect rows into columns; an error names its line."""
+
+    def __init__(self, path: str | Path, head: str, line: int) -> None:
+        self.path, self.line = path, line
+        self.names = names = head.split("\t")
+        for name in names:
+            if names.count(name) > 1 or name.split() != [name]:
+                self.fail(f"column {name!r} occurs twice or has no single word as its name")
+        for name in ("sentence", "text"):
+            if name not in names:
+                self.fail(f"no column {name!r}", "the first line names the columns")
+        places = {name: column for column, name in enumerate(names)}
+        self.sentence = places["sentence"]
+        self.texts: dict[str, list[str]] = {name: [] for name in _TEXTS if name in places}
+        self.text_places = [(places[name], column) for name, column in self.texts.items()]
+        self.extra = [name for name in names if name.startswith(_EXTRA)]
+        self.features = [name for name in names if name not in _PLAIN and name not in self.extra]
+        self.scored = "score" in places
+        self.must = [places[name] for name in (*self.extra, *(["score"] if self.scored else []))]
+        self.may = [places[name] for name in self.features]
+        self.bounds, self.required, self.optional = SentenceBounds(path), array("d"), array("d")
+
+    def fail(self, problem: str, remedy: str = "") -> NoReturn:
+        raise InputError(problem, self.path, self.line, remedy=remedy)
+
+    def add(self, row: str, line: int) -> None:
+        self.line = line
+        cells = row.split("\t")
+        if len(cells) != len(self.names):
+            self.fail(f"{len(cells)} columns, expected {len(self.names)}", "a text must not hold a tab")
+        sentence = cells[self.sentence]
+        if not (sentence.isascii() and sentence.isdecimal()):
+            self.fail(f"{sentence!r} is not a sentence number")
+        self.bounds.add(int(sentence), line)
+        for place, column in self.text_places:
+            column.append(cells[place])
+        self.required.extend([number(cells[place], self.names[place], self.path, line) for place in self.must])
+        given = [cells[place] for place in self.may]
+        try:
+            values = list(map(float, given))
+            plain = math.isfinite(sum(values))
+        except ValueError:
+            plain = False
+        if not plain:  # some are absent, or wrong
+            values = [
+                number(cell, self.names[place], self.path, line) if cell else math.nan
+                for cell, place in zip(given, self.may, strict=True)
+            ]
+        self.optional.extend(values)
+        check_table(self.bounds.count, len(self.features), self.path)
+
+    def finished(self, sentences: int | None, at_least: int) -> NBest:
+        count = self.bounds.count
+        if not count:
+            self.fail("no hypothesis below the names of the columns")
+        table = np.frombuffer(self.optional, np.float64).reshape(count, len(self.features))
+        scored = np.frombuffer(self.required, np.float64).reshape(count, len(self.must))
+        kept = np.arange(len(self.features))
+        if at_least > 1:
+            kept = np.flatnonzero((~np.isnan(table)).sum(0) >= at_least)
+        return NBest.of_hypotheses(
+            [self.features[column].removeprefix(_FEATURE) for column in kept],
+            self.bounds.finished(sentences),
+            self.texts["text"],
+            table if len(kept) == len(self.features) else table[:, kept],
+            scored[:, -1] if self.scored else None,
+            segmentations=self.texts.get("segmentation"),
+            alignments=self.texts.get("alignment"),
+            extra={name.removeprefix(_EXTRA): scored[:, column] for column, name in enumerate(self.extra)},
+            tokens=self.texts.get("tokens"),
+        )
+
+
 def read_tsv(path: str | Path, sentences: int | None = None, at_least: int = 1) -> NBest:
     """Read a table; an error names its line."""
     lines = numbered_lines(path)
-    head_line, head = next(lines)
-    names = head.split("\t")
-    for name in names:
-        if names.count(name) > 1 or name.split() != [name]:
-            raise InputError(f"column {name!r} occurs twice or has no single word as its name", path, head_line)
-    for name in ("sentence", "text"):
-        if name not in names:
-            raise InputError(f"no column {name!r}", path, head_line, remedy="the first line names the columns")
-    places = {name: column for column, name in enumerate(names)}
-    texts: dict[str, list[str]] = {name: [] for name in _TEXTS if name in places}
-    extra = [name for name in names if name.startswith(_EXTRA)]
-    features = [name for name in names if name not in _PLAIN and name not in extra]
-    must = [places[name] for name in (*extra, *(["score"] if "score" in places else []))]
-    may = [places[name] for name in features]
-    bounds, required, optional = SentenceBounds(path), array("d"), array("d")
-    absent = np.zeros(len(features), np.int64)
+    line, head = next(lines)
+    reader = _Reader(path, head, line)
     for line, row in lines:
-        cells = row.split("\t")
-        if len(cells) != len(names):
-            raise InputError(
-                f"{len(cells)} columns, expected {len(names)}", path, line, remedy="a text must not hold a tab"
-            )
-        sentence = cells[places["sentence"]]
-        if not (sentence.isascii() and sentence.isdecimal()):
-            raise InputError(f"{sentence!r} is not a sentence number", path, line)
-        bounds.add(int(sentence), line)
-        for name, column in texts.items():
-            column.append(cells[places[name]])
-        required.extend([number(cells[place], names[place], path, line) for place in must])
-        given = [cells[place] for place in may]
-        try:
-            values = list(map(float, given))
-        except ValueError:
-            values = [number(c, names[p], path, line) if c else 0.0 for c, p in zip(given, may, strict=True)]
-            absent += [not cell for cell in given]
-        if not math.isfinite(sum(values)):
-            for cell, place in zip(given, may, strict=True):
-                number(cell or "0", names[place], path, line)
-        optional.extend(values)
-        check_table(bounds.count, len(features), path)
-    count = bounds.count
-    if not count:
-        raise InputError("no hypothesis below the names of the columns", path, head_line)
-    kept = np.flatnonzero((count - absent >= at_least) | (at_least <= 1))
-    table = np.frombuffer(optional, np.float64).reshape(count, len(features))
-    scored = np.frombuffer(required, np.float64).reshape(count, len(must))
-    return NBest.of_hypotheses(
-        [features[column].removeprefix(_FEATURE) for column in kept],
-        bounds.finished(sentences),
-        texts["text"],
-        table if len(kept) == len(features) else table[:, kept],
-        scored[:, -1] if "score" in places else None,
-        segmentations=texts.get("segmentation"),
-        alignments=texts.get("alignment"),
-        extra={name.removeprefix(_EXTRA): scored[:, column] for column, name in enumerate(extra)},
-        sparse=frozenset(features[column].removeprefix(_FEATURE) for column in kept if absent[column]),
-        tokens=texts.get("tokens"),
-    )
+        reader.add(row, line)
+    return reader.finished(sentences, at_least)
 
 
 def write_tsv(nbest: NBest, path: str | Path) -> None:
@@ -112,21 +135,23 @@ def write_tsv(nbest: NBest, path: str | Path) -> None:
     numbers = {} if nbest.scores is None else {"score": nbest.scores}
     numbers |= {_EXTRA + name: values for name, values in nbest.extra.items()}
     exact = {name: list(map(shortest, values.tolist())) for name, values in numbers.items()}
-    sums, owner = nbest.hypothesis_features(), nbest.sentences().tolist()
-    sparse = [name in nbest.sparse for name in nbest.names]
+    owner = nbest.sentences().tolist()
     with write_whole(path) as stream:
         stream.write("\t".join(["sentence", *texts, *exact, *map(_column_name, nbest.names)]) + "\n")
-        for row in range(nbest.hypotheses):
+        for row, values in enumerate(listed(nbest.hypothesis_features())):
             cells = [str(owner[row]), *(column[row] for column in texts.values())]
             cells += [column[row] for column in exact.values()]
-            values = sums[row].tolist()
-            if nbest.sparse:
-                cells += ["" if rare and not v else shortest(v) for v, rare in zip(values, sparse, strict=True)]
-            else:
-                cells += map(shortest, values)
+            cells += [shortest(value) if value == value else "" for value in values]  # NaN is absent
             line = "\t".join(cells)
             if "\n" in line or "\r" in line or line.count("\t") != len(cells) - 1:
                 raise CamberError(
                     f"{nbest.texts[row]!r} cannot be written as TSV (it has a tab or a line end); use jsonl"
                 )
             stream.write(line + "\n")
+
+
+def _looks_like(line: str, number: int) -> bool:
+    return number == 1 and {"sentence", "text"} <= set(line.split("\t"))
+
+
+TSV = Format("tsv", (".tsv",), _looks_like, read_tsv, write_tsv, holds_extra=True)

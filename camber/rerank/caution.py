@@ -9,11 +9,12 @@ better on the list itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from camber.arrays.ragged import offsets_from
+from camber.arrays.ragged import offsets_from, places_of
 from camber.arrays.types import F8, I8
 from camber.metrics.significance import paired_bootstrap
 from camber.progress import log
@@ -78,7 +79,7 @@ def unless_worse(fitted: Fitted, data: TuningData, own_order: int) -> Fitted:
     """
     if fitted.step == 0.0:
         return fitted
-    rankings = data.features[:, own_order], fitted.scores(data.features)
+    rankings = data.features[:, own_order], fitted.scores(data.present())
     before, after = data.quality(np.array([data.sums_of(data.best_by(scores)) for scores in rankings])).tolist()
     if after > before:
         return fitted
@@ -89,9 +90,5 @@ def unless_worse(fitted: Fitted, data: TuningData, own_order: int) -> Fitted:
 def of_sentences(data: TuningData, chosen: I8) -> TuningData:
     """Return the columns of some sentences."""
     starts, counts = data.sentence_offsets[:-1][chosen], np.diff(data.sentence_offsets)[chosen]
-    offsets = offsets_from(counts)
-    rows = np.repeat(starts - offsets[:-1], counts) + np.arange(offsets[-1])
-    bins = None if data.counts is None else data.counts.take(rows)
-    return TuningData(
-        data.names, data.features[rows], offsets, data.statistics[rows], data.metric, data.fixed, counts=bins
-    )
+    part = data.take(places_of(starts, counts), offsets_from(counts))
+    return replace(part, missing=np.zeros(len(data.missing)))

@@ -33,7 +33,6 @@ class Fitting:
     tuner_settings: Mapping[str, Any] = field(default_factory=dict)
     responses: ResponseSettings = field(default_factory=ResponseSettings)
     cautious: bool = True  # leave the list's own order only as far as held-out sentences confirm
-    optional: frozenset[str] = frozenset()  # features that are absent where they are 0
     seed: int = 1
     engine: Engine = LOCAL
 
@@ -94,11 +93,8 @@ class Learner(Protocol):
         """How far from a linear model (0) to the learnt curves (1); None if it learns no curves."""
         ...
 
-    def scores(self, features: F8, optional: frozenset[str] = frozenset()) -> F8:
-        """Return the score of every hypothesis: [hypotheses, features] → [hypotheses].
-
-        `optional` names features that are absent where they are 0, beside those that were when it was fitted.
-        """
+    def scores(self, features: F8) -> F8:
+        """Return the score of every hypothesis: [hypotheses, features], NaN where absent → [hypotheses]."""
         ...
 
     def responses(self) -> list[Response]:

@@ -60,11 +60,11 @@ class Linear:
             step = confirmed_step(alike, ends, tuned, cautious=how.cautious)
         return cls(data.names, ((1.0 - step) * start + step * weights) / scales, scales, step)
 
-    def scores(self, features: F8, optional: frozenset[str] = frozenset()) -> F8:
+    def scores(self, features: F8) -> F8:
         """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]; what is absent counts as 0."""
         scores = np.zeros(len(features))
         for column in np.flatnonzero(self.weights).tolist():  # in the order of features: the same bytes everywhere
-            scores += self.weights[column] * features[:, column]
+            scores += self.weights[column] * np.nan_to_num(features[:, column])
         return scores
 
     def responses(self) -> list[Response]:

@@ -137,9 +137,9 @@ def evaluate(
     missing = missing_rows(metric, nbest, refs)
     own = nbest.best()
     one_best = _table(data, own, missing)
-    held = _held_out(reranker, data, nbest.sparse, one_best, missing, folds, trials) if folds else None
-    reranker.fit_data(data, nbest.sparse)
-    tuned = _table(data, data.best_by(reranker.fitted.scores(data.features)), missing)
+    held = _held_out(reranker, data, one_best, missing, folds, trials) if folds else None
+    reranker.fit_data(data)
+    tuned = _table(data, data.best_by(reranker.fitted.scores(data.present())), missing)
     best, worst = (
         corpus_oracle(metric, data.statistics, data.sentence_offsets, worst=side, missing=data.missing)
         for side in (False, True)
@@ -166,7 +166,6 @@ def evaluate(
 def _held_out(
     reranker: Reranker,
     data: TuningData,
-    optional: frozenset[str],
     one_best: F8,
     missing: dict[int, F8],
     folds: int,
@@ -177,8 +176,8 @@ def _held_out(
     chosen = np.full(len(data), -1, np.int64)
     fold_of = np.arange(len(data)) % folds
     for fold in range(folds):
-        reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)), optional)
-        best = data.best_by(reranker.fitted.scores(data.features))
+        reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)))
+        best = data.best_by(reranker.fitted.scores(data.present()))
         chosen[fold_of == fold] = best[fold_of == fold]
         log.info("held out: fold %d of %d", fold + 1, folds)
     tuned = _table(data, chosen, missing)

@@ -90,7 +90,7 @@ class Reranker:
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.engine = seed, engine
         self._fitted: Learner | None = None
-        self._optional: frozenset[str] = frozenset()  # the list's own features that may be absent
+        self._optional: frozenset[str] = frozenset()  # features that some hypotheses lacked, and lists may lack
         self._facts: dict[str, int] = {}
 
     # -- settings ------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class Reranker:
         sources: Sequence[str] | None = None,
     ) -> Reranker:
         """Fit weights to a list with its references: lines, or several texts of lines; none for an outside score."""
-        return self.fit_data(self.tuning_data(nbest, refs, sources), nbest.sparse)
+        return self.fit_data(self.tuning_data(nbest, refs, sources))
 
     def tuning_data(
         self,
@@ -150,11 +150,8 @@ class Reranker:
             _warn_if_tokenised(nbest, references[0])
         return TuningData.of(self.with_features(nbest, sources), metric, references)
 
-    def fit_data(self, data: TuningData, optional: frozenset[str] = frozenset()) -> Reranker:
-        """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does).
-
-        `optional` names the features that are absent where they are 0.
-        """
+    def fit_data(self, data: TuningData) -> Reranker:
+        """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
         own_order = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
         how = Fitting(
             self.learner,
@@ -163,13 +160,13 @@ class Reranker:
             tuner_settings=self.tuner_settings,
             responses=self.response_settings,
             cautious=self.cautious,
-            optional=optional,
             seed=self.seed,
             engine=self.engine,
         )
         fitted = LEARNERS.load(self.learner).fit(data, how)
         self._fitted = unless_worse(fitted, data, own_order) if self.cautious else fitted
-        self._optional = optional
+        lacked = [] if data.absent is None else np.flatnonzero(data.absent.any(0)).tolist()
+        self._optional = frozenset(data.names[place] for place in lacked)
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
         return self
 
@@ -187,7 +184,6 @@ class Reranker:
             table,
             nbest.scores,
             extra=nbest.extra,
-            sparse=nbest.sparse,
         )
 
     # -- applying ------------------------------------------------------------------------------------------------------
@@ -195,9 +191,10 @@ class Reranker:
         """Return the score of every hypothesis, float64[hypotheses]; the features must be those of the fitting."""
         fitted = self.fitted
         wide = self.with_features(nbest, sources)
-        columns = {name: place for place, name in enumerate(wide.names)}
+        columns = dict(zip(wide.names, wide.hypothesis_features().T, strict=True))
         missing = [name for name in fitted.names if name not in columns and name not in self._optional]
-        unknown = [name for name in wide.names if name not in set(fitted.names) and name not in wide.sparse]
+        known = set(fitted.names)  # a feature that some hypotheses lack may be new
+        unknown = [name for name, column in columns.items() if name not in known and not np.isnan(column).any()]
         if missing:
             hint = "; give the sources as when it was fitted" if missing == ["length.ratio"] else ""
             raise CamberError(
@@ -209,11 +206,8 @@ class Reranker:
                 f"the list has features that the model does not know: {', '.join(unknown)}; fit it again with them, "
                 f"or give a list with: {', '.join(fitted.names)}"
             )
-        table = np.zeros((wide.hypotheses, len(fitted.names)))
-        for place, name in enumerate(fitted.names):
-            if name in columns:
-                table[:, place] = wide.features[:, columns[name]]
-        return fitted.scores(table, wide.sparse)
+        absent = np.full(wide.hypotheses, np.nan)
+        return fitted.scores(np.column_stack([columns.get(name, absent) for name in fitted.names]))
 
     def rerank(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
         """Return the list with the model's scores, every sentence's hypotheses best first (equals in their order)."""

@@ -59,6 +59,7 @@ class TuningData:
     fixed: Bools = field(default_factory=lambda: np.zeros(0, bool))  # [features]; none by default
     missing: F8 = field(default_factory=lambda: np.zeros(0))  # [columns]: of sentences without any hypothesis
     counts: Counts | None = None  # [hypotheses, bins]
+    absent: Bools | None = None  # [hypotheses, features]: 0 in `features`, but the list lacks it; None: nothing is
 
     def __post_init__(self) -> None:
         def put(name: str, kind: type) -> None:
@@ -82,6 +83,7 @@ class TuningData:
             (self.features.shape, (rows, dense), "features"),
             (self.statistics.shape, (rows, len(self.missing)), "statistics"),
             (self.fixed.shape, (len(self.names),), "fixed"),
+            (self.features.shape if self.absent is None else self.absent.shape, (rows, dense), "absent"),
         ):
             if shape != expected:
                 raise ValueError(f"{what} has the shape {shape}, expected {expected}")
@@ -112,14 +114,18 @@ class TuningData:
         missing = np.zeros(statistics.shape[1])
         if len(empty):
             missing = metric.statistics([""] * len(empty), references, empty).sum(0).astype(np.float64)
+        features = nbest.hypothesis_features()
+        absent = np.isnan(features)
+        features[absent] = 0.0  # what is absent adds nothing
         return cls(
             nbest.names,
-            nbest.hypothesis_features(),
+            features,
             nbest.sentence_offsets,
             statistics,
             metric,
             np.array([name in held for name in nbest.names], bool),
             missing,
+            absent=absent if absent.any() else None,
         )
 
     def __len__(self) -> int:
@@ -130,6 +136,10 @@ class TuningData:
     def hypotheses(self) -> int:
         """The number of hypotheses."""
         return len(self.features)
+
+    def present(self) -> F8:
+        """Return the features with NaN where the list lacks them, float64[hypotheses, features]."""
+        return self.features if self.absent is None else np.where(self.absent, np.nan, self.features)
 
     @property
     def bins(self) -> int:
@@ -192,7 +202,7 @@ class TuningData:
         counts = None if self.counts is None else self.counts.take(rows)
         return TuningData(
             self.names, self.features[rows], sentence_offsets, self.statistics[rows], self.metric, self.fixed,
-            self.missing, counts,
+            self.missing, counts, None if self.absent is None else self.absent[rows],
         )  # fmt: skip
 
     def one_best(self, weights: npt.ArrayLike) -> I8:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8, Bools
 from camber.bend.discrete import APPLIES, DiscreteBend
@@ -19,10 +20,9 @@ from camber.decode.derivation import Decoder, HypothesisColumns
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, TuneError, UnmovedError
 from camber.features.weights import Weights
-from camber.kernel import kernel
-from camber.kernel.table import empty_table, mix
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
+from camber.nbest.merge import first_of_each
 from camber.progress import log
 from camber.settings import Settings, setting
 from camber.tune.bending import BENDS, bent_decoder, neighbours
@@ -289,38 +289,9 @@ def merged(
         if bins is not None and data.counts is not None:
             bins = Counts.join([data.counts, bins], bins.width)
     marks = np.zeros((len(owners), 0)) if bins is None else bins.fingerprints()
-    rows = np.ascontiguousarray(np.column_stack([owners, statistics, features, marks]), np.float64)
-    keep = np.zeros(len(rows), np.int64)
-    first_of_each(rows, empty_table(len(rows)), keep)
-    order = np.flatnonzero(keep)
-    order = order[np.argsort(owners[order], kind="stable")]
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owners[order], minlength=len(found.counts)))])
+    order = first_of_each(owners, statistics, features, marks)
+    offsets = offsets_from(np.bincount(owners[order], minlength=len(found.counts)))
     fixed = np.array([name in FIXED for name in names])
     kept = None if bins is None else bins.take(order)
     result = TuningData(tuple(names), features[order], offsets, statistics[order], metric, fixed, counts=kept)
     return result, result.hypotheses - (data.hypotheses if data is not None else 0)
-
-
-@kernel
-def first_of_each(rows, slots, keep):
-    """Mark the first of equal rows: float64[n, columns], an empty table for n keys, int64[n]."""
-    mask = len(slots) - 1
-    bits = rows.view(np.int64)
-    for row in range(len(rows)):
-        key = np.int64(0)
-        for column in range(rows.shape[1]):
-            key = mix(key ^ (bits[row, column] & np.int64(0x7FFFFFFFFFFFFFFF)))
-        slot = key & mask
-        while slots[slot] >= 0:
-            other = slots[slot]
-            same = True
-            for column in range(rows.shape[1]):
-                if rows[other, column] != rows[row, column]:
-                    same = False
-                    break
-            if same:
-                break
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot] = row
-            keep[row] = 1

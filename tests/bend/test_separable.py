@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
+from toys.lists import list_of_parts
 
 import camber.bend
 from camber.bend import separable
 from camber.errors import CamberError
-from camber.nbest.nbest import NBest
 
 
 def h(*values):
@@ -80,13 +80,12 @@ def test_the_weights_found_do_separate():
 def test_a_list_with_parts_gives_the_same_as_plain_lists():
     parts = [part for sentence in FIGURE_6 for hypothesis in sentence for part in hypothesis]
     lengths = [len(hypothesis) for sentence in FIGURE_6 for hypothesis in sentence]
-    nbest = NBest(
+    nbest = list_of_parts(
         ("A", "B"),
         np.arange(0, 9, 2),
         np.concatenate([[0], np.cumsum(lengths)]),
-        np.array([[part.get("A", 0.0), part.get("B", 0.0)] for part in parts]),
+        np.array([[part.get(name, 0.0) or np.nan for name in "AB"] for part in parts]),
         [""] * 8,
-        sparse=frozenset(("A", "B")),
     )
     found = separable(nbest, np.tile([1.0, 0.0], 4))
     assert answers(found) == answers(separable(FIGURE_6, GOOD_6, absent=0.0))

@@ -94,5 +94,5 @@ def test_a_column_list_keeps_parts_and_scores():
     assert nbest.sentence_offsets.tolist() == np.cumsum([0, *(len(found) for found in decoded)]).tolist()
     for n, derivation in enumerate(flat):
         a, b = nbest.part_offsets[n : n + 2]
-        np.testing.assert_array_equal(nbest.features[a:b], derivation.features)
+        np.testing.assert_array_equal(nbest.parts.dense()[a:b], derivation.features)
         assert nbest.scores[n] == derivation.score

@@ -1,16 +1,19 @@
 """N-best files: lossless round trips, the lists of real engines, errors with their line."""
 
 import gzip
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toys.lists import list_of_parts, same, same_hypotheses
 
 from camber.errors import CamberError, InputError, SettingsError
+from camber.features.feature import COUNT, INDICATOR, KINDS, PROBABILITY, SCOPES, Feature
 from camber.nbest import NBest
-from camber.nbest.moses import natural_groups
+from camber.nbest.moses import natural_groups, write_moses
 
 pytestmark = pytest.mark.slow
 
@@ -22,19 +25,29 @@ words = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_si
 labels = words.filter(lambda w: "." not in w)
 
 
-def same(one: NBest, two: NBest) -> None:
-    assert one.names == two.names
-    assert one.texts == two.texts
-    assert one.segmentations == two.segmentations
-    assert one.alignments == two.alignments
-    assert (one.tokens, one.sources, one.targets) == (two.tokens, two.sources, two.targets)
-    assert one.extra.keys() == two.extra.keys()
-    for name in ("sentence_offsets", "part_offsets", "features", "scores", "source_spans", "target_spans"):
-        a, b = getattr(one, name), getattr(two, name)
-        assert (a is None) == (b is None), name
-        assert a is None or np.array_equal(a, b), name
-    for name in one.extra:
-        assert np.array_equal(one.extra[name], two.extra[name])
+@st.composite
+def features_of(draw, names, kinds):
+    """Plain numbers of hypotheses, or features of any kind and scope."""
+    if not kinds:
+        return [Feature(name) for name in names]
+    logarithm = {"least": st.sampled_from([-100.0, -3.5]), "plus": st.sampled_from([0.0, 1.0])}
+    return [
+        Feature(
+            name, draw(st.sampled_from(KINDS)), draw(st.sampled_from(SCOPES)),
+            **{key: draw(value) for key, value in logarithm.items()},
+        )
+        for name in names
+    ]  # fmt: skip
+
+
+def raw(feature, draw):
+    """A value that a feature of this kind may have, or NaN."""
+    values = {
+        PROBABILITY: st.floats(0, 1),
+        COUNT: st.integers(0, 99).map(float),
+        INDICATOR: st.sampled_from([0.0, 1.0]),
+    }
+    return draw(values.get(feature.kind, st.floats(-1e6, 1e6)) | st.just(math.nan))
 
 
 @st.composite
@@ -46,15 +59,17 @@ def lists(draw, parts=False):
     for label in draw(st.lists(labels, max_size=3, unique=True)):
         size = draw(st.integers(1, 3))
         names += [label] if size == 1 else [f"{label}.{index}" for index in range(size)]
+    features = draw(features_of(names, parts))
     counts = draw(st.lists(st.integers(0, 3), min_size=hypotheses, max_size=hypotheses)) if parts else [1] * hypotheses
     total = sum(counts)
-    small = st.floats(-1e6, 1e6, allow_nan=False) if parts else numbers
-    table = [[draw(small) for _ in names] for _ in range(total)]
+    table = [[raw(own, draw) if parts else draw(numbers) for own in features] for _ in range(total)]
     spans = draw(st.booleans()) and parts and total
     scored = draw(st.booleans())
     told = draw(st.booleans()) and scored
-    return NBest(
-        tuple(names),
+    # sources and targets stand with the first hypothesis of their sentence
+    sides = [[f"{side} {s}" if groups[s] else "" for s in range(len(groups))] for side in ("source", "target")]
+    return list_of_parts(
+        features,
         np.cumsum([0, *groups]),
         np.cumsum([0, *counts]),
         np.array(table, float).reshape(total, len(names)),
@@ -65,6 +80,9 @@ def lists(draw, parts=False):
         ["0-1=0 2=1"] * hypotheses if told else None,
         ["0-0 1-2"] * hypotheses if told else None,
         {"comet": np.array([draw(numbers) for _ in range(hypotheses)])} if parts and draw(st.booleans()) else {},
+        [f"t {row}" for row in range(hypotheses)] if parts and draw(st.booleans()) else None,
+        *(side if parts and draw(st.booleans()) else None for side in sides),
+        rules=[draw(st.integers(-3, 2**31 - 1)) for _ in range(total)] if parts and draw(st.booleans()) else None,
     )
 
 
@@ -84,6 +102,17 @@ def test_json_lists_come_back_with_their_parts(tmp_path_factory, nbest):
     same(NBest.read(path), nbest)
 
 
+@given(lists(parts=True), st.sampled_from(["moses", "joshua", "tsv"]))
+@settings(deadline=None)
+def test_lists_for_other_tools_hold_what_weights_multiply(tmp_path_factory, nbest, format):
+    path = tmp_path_factory.mktemp("n") / "list"
+    nbest = list_of_parts(
+        nbest.features, nbest.sentence_offsets, nbest.part_offsets, nbest.parts.dense(), nbest.texts, nbest.scores
+    )
+    nbest.write(path, format)
+    same_hypotheses(NBest.read(path, format), nbest)
+
+
 def test_a_moses_line_is_taken_apart(tmp_path):
     path = tmp_path / "list"
     path.write_text(
@@ -95,7 +124,7 @@ def test_a_moses_line_is_taken_apart(tmp_path):
     assert nbest.names == ("LM0", "Distortion0", "TM0.0", "TM0.1")
     assert nbest.sentence_offsets.tolist() == [0, 1, 1, 3, 3]
     assert nbest.texts == ["a group", "", ""]
-    assert nbest.features.tolist() == [[-4.5, 0, -1, -0.0025], [1, 2, 3, 4], [1, 2, 3, 4]]
+    assert nbest.parts.dense().tolist() == [[-4.5, 0, -1, -0.0025], [1, 2, 3, 4], [1, 2, 3, 4]]
     assert nbest.scores.tolist() == [-10.5, -11, -12]
     assert nbest.segmentations == ["0=0-1", "", ""]
     assert nbest.alignments == ["0-0 0-1", "", ""]
@@ -106,8 +135,39 @@ def test_features_may_come_in_any_order_and_be_absent(tmp_path):
     path.write_text("0 ||| a ||| x= 1 y= 2\n0 ||| b ||| y= 3 x= 4\n0 ||| c ||| y= 5 z=6\n0 ||| d |||\n")
     nbest = NBest.read(path)
     assert nbest.names == ("x", "y", "z")
-    assert nbest.features.tolist() == [[1, 2, 0], [4, 3, 0], [0, 5, 6], [0, 0, 0]]
+    absent = np.nan
+    expected = [[1, 2, absent], [4, 3, absent], [absent, 5, 6], [absent, absent, absent]]
+    np.testing.assert_array_equal(nbest.hypothesis_features(), expected)
     assert nbest.scores is None
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("moses", "0 ||| a ||| x= 0\n0 ||| b ||| x= 1 y= 2\n"),
+        ("joshua", "0 ||| a ||| x=0\n0 ||| b ||| x=1 y=2\n"),
+        ("tsv", "sentence\ttext\tx\ty\n0\ta\t0\t\n0\tb\t1\t2\n"),
+        (
+            "jsonl",
+            '{"sentence": 0, "rank": 0, "text": "a", "features": {"x": 0, "y": null}}\n'
+            '{"sentence": 0, "rank": 1, "text": "b", "features": {"x": 1, "y": 2}}\n',
+        ),
+    ],
+)
+def test_a_zero_is_written_and_what_is_absent_is_not(tmp_path, format, text):
+    nbest = NBest.of_hypotheses(("x", "y"), [0, 2], ["a", "b"], [[0.0, np.nan], [1.0, 2.0]])
+    nbest.write(tmp_path / "list", format)
+    assert (tmp_path / "list").read_text() == text
+    same(NBest.read(tmp_path / "list"), nbest)
+
+
+def test_labels_of_which_a_hypothesis_has_some_values_only_are_written_apart(tmp_path):
+    nbest = NBest.of_hypotheses(("t.0", "t.1"), [0, 2], ["a", "b"], [[1.0, 2.0], [np.nan, 3.0]])
+    nbest.write(tmp_path / "list")
+    assert (tmp_path / "list").read_text() == "0 ||| a ||| t.0= 1 t.1= 2\n0 ||| b ||| t.1= 3\n"
+    same(NBest.read(tmp_path / "list"), nbest)
+    with pytest.raises(CamberError, match="lack a part of the values of T; give these labels apart"):
+        write_moses(nbest, tmp_path / "list", {"T": ["t.0", "t.1"]})
 
 
 def test_marians_alignments_are_found_before_the_features(tmp_path):
@@ -120,7 +180,7 @@ def test_marians_alignments_are_found_before_the_features(tmp_path):
 
 
 def test_groups_and_parts_are_written_as_in_moses(tmp_path):
-    nbest = NBest(
+    nbest = list_of_parts(
         ("p", "q", "lm"),
         np.array([0, 1]),
         np.array([0, 2]),
@@ -131,13 +191,13 @@ def test_groups_and_parts_are_written_as_in_moses(tmp_path):
         np.array([[0, 1], [1, 3]]),
     )
     path = tmp_path / "list"
-    nbest.write(path, groups={"LM0": ["lm"], "TM0": ["p", "q"]})
+    write_moses(nbest, path, {"LM0": ["lm"], "TM0": ["p", "q"]})
     assert path.read_text() == "0 ||| a b c ||| LM0= -3 TM0= 0.75 3 ||| -7 ||| 0-1=0 2=1-2 ||| \n"
     for groups in ({"LM0": ["lm"]}, {"A": ["p", "q", "lm", "lm"]}, {"A": ["p", "q", "lm", "x"]}):
         with pytest.raises(CamberError, match="must name every feature once"):
-            nbest.write(path, groups=groups)
+            write_moses(nbest, path, groups)
     with pytest.raises(CamberError, match="cannot be a label"):
-        nbest.write(path, groups={"two words": ["p", "q", "lm"]})
+        write_moses(nbest, path, {"two words": ["p", "q", "lm"]})
     assert path.read_text().startswith("0 ||| a b c")  # a failed writing leaves the old file
 
 
@@ -210,6 +270,35 @@ def test_natural_groups_undo_the_readers_names():
         (
             '{"sentence": 0, "text": "a", "features": {"x": 1}, "parts": [{"features": []}]}\n',
             r":1: .* a list of 1 numb",
+        ),
+        (
+            '{"sentence": 0, "text": "a", "features": {"x": null}, "parts": [{"features": [2]}]}\n',
+            r":1: feature x is absent, but its parts sum to 2.0",
+        ),
+        (
+            '{"sentence": 0, "text": "a", "features": {"x": 1}, "parts": [{"features": [null]}]}\n',
+            r":1: feature x is 1.0, but its parts lack it",
+        ),
+        (
+            '{"sentence": 0, "text": "a", "features": {"x": 0.5}, "kinds": {"x": {"kind": "probability"}},'
+            ' "parts": [{"features": [0.5]}]}\n',
+            r":1: feature x is 0.5, but its parts sum to -0.69",
+        ),
+        ('{"sentence": 0, "text": "a", "features": {}, "kinds": []}\n', r":1: kinds is \[\], expected an object"),
+        ('{"sentence": 0, "text": "a", "features": {}, "kinds": {"x": 3}}\n', r":1: the kind of x is 3, expected"),
+        ('{"sentence": 0, "text": "a", "features": {}, "kinds": {"x": {"kind": 3}}}\n', r":1: the kind of x is"),
+        (
+            '{"sentence": 0, "text": "a", "features": {}, "kinds": {"x": {"kind": "b"}}}\n',
+            r":1: x: a feature of .* 'b'",
+        ),
+        ('{"sentence": 0, "text": "a", "features": {}, "kinds": {"x": {"least": null}}}\n', r":1: feature value None"),
+        (
+            '{"sentence": 0, "text": "a", "features": {}}\n{"sentence": 0, "text": "a", "features": {}, "kinds": {}}\n',
+            r":2: kinds of features after the first object",
+        ),
+        (
+            '{"sentence": 0, "text": "a", "features": {}, "parts": [{"features": [], "rule": 2147483648}]}\n',
+            r":1: rule 2147483648, expected its number",
         ),
         ('{"sentence": 0, "text": "a", "features": {"x": 1}, "parts": 3}\n', r":1: parts is not a list"),
         (

@@ -1,17 +1,21 @@
 """Joshua's, fairseq's and tabular lists; sparse features; outside scores; parts of lists."""
 
-from dataclasses import replace
+import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toys.lists import list_of_parts, same, same_hypotheses
 
-from camber.errors import CamberError, InputError
+from camber.errors import CamberError, InputError, SettingsError
+from camber.features.feature import CONTEXT, NUMBER, Feature
 from camber.metrics import BLEU
 from camber.metrics.outside import Outside
-from camber.nbest import NBest, reading
+from camber.nbest import NBest, formats, reading
+from camber.nbest.fairseq import FEATURE
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 
@@ -20,31 +24,20 @@ words = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_si
 texts = st.lists(words, max_size=3).map(" ".join)
 
 
-def same(one: NBest, two: NBest) -> None:
-    for name in ("names", "texts", "segmentations", "alignments", "tokens", "sources", "targets"):
-        assert getattr(one, name) == getattr(two, name), name
-    for name in ("sentence_offsets", "part_offsets", "features", "scores"):
-        a, b = getattr(one, name), getattr(two, name)
-        assert (a is None) == (b is None), name
-        assert a is None or np.array_equal(a, b), name
-    assert one.extra.keys() == two.extra.keys()
-    assert all(np.array_equal(one.extra[name], two.extra[name]) for name in one.extra)
-
-
 @st.composite
 def lists(draw, scored=None, names=None):
     groups = [*draw(st.lists(st.integers(0, 3), max_size=3)), draw(st.integers(1, 3))]
     hypotheses = sum(groups)
     if names is None:
         names = draw(st.lists(words, max_size=4, unique=True))
-    table = np.array([[draw(st.just(0.0) | numbers) for _ in names] for _ in range(hypotheses)])
+    values = {name: st.just(0.0) | numbers | (st.just(math.nan) if draw(st.booleans()) else numbers) for name in names}
+    table = np.array([[draw(values[name]) for name in names] for _ in range(hypotheses)])
     return NBest.of_hypotheses(
         names,
         np.cumsum([0, *groups]),
         [draw(texts) for _ in range(hypotheses)],
         table.reshape(hypotheses, len(names)),
         [draw(numbers) for _ in range(hypotheses)] if (draw(st.booleans()) if scored is None else scored) else None,
-        sparse=frozenset(name for name in names if draw(st.booleans())),
     )
 
 
@@ -55,7 +48,10 @@ def test_lists_with_sparse_features_come_back_in_every_format(tmp_path_factory, 
     if format == "moses" and any("." in name for name in nbest.names):
         return  # a.0 a.1 are Moses' own way of naming the values of one label
     nbest.write(path, format)
-    same(NBest.read(path, "auto" if format != "joshua" else "joshua"), nbest)
+    again = NBest.read(path, "auto" if format != "joshua" else "joshua")
+    if format in ("jsonl", "tsv"):  # where names stand even if no hypothesis has the feature
+        same(again, nbest)
+    same_hypotheses(again, nbest)
 
 
 @pytest.mark.slow
@@ -66,13 +62,13 @@ def test_fairseq_lists_come_back_with_tokens_sides_and_token_scores(tmp_path_fac
     line = st.text(st.characters(exclude_categories=["C"], exclude_characters="\u2028\u2029"), max_size=5)
     counts = [data.draw(st.integers(0, 3)) for _ in nbest.texts]
     with_p = data.draw(st.booleans())
-    nbest = NBest(
-        ("P",) if with_p else (),
+    nbest = list_of_parts(
+        (FEATURE,) if with_p else (),
         nbest.sentence_offsets,
         np.cumsum([0, *counts]) if with_p else nbest.part_offsets,
         np.array([[data.draw(st.floats(-1e6, 0))] for _ in range(sum(counts))]).reshape(-1, 1)
         if with_p
-        else nbest.features,
+        else nbest.parts.dense(),
         nbest.texts,
         nbest.scores,
         alignments=["0-0"] * nbest.hypotheses if data.draw(st.booleans()) else None,
@@ -160,7 +156,7 @@ def test_a_table_needs_its_two_columns(tmp_path):
 def test_a_table_holds_outside_scores_and_features_of_any_name(tmp_path):
     path = tmp_path / "list.tsv"
     nbest = NBest.of_hypotheses(
-        ("score", "lm", "extra:x"), [0, 2], ['"a"', ""], [[1, 2, 3], [4, 0, 6]], sparse=frozenset(["lm"])
+        ("score", "lm", "extra:x"), [0, 2], ['"a"', ""], [[1, 2, 3], [4, np.nan, 6]]
     ).with_extra("comet", [0.25, 0.5])
     nbest.write(path)
     assert path.read_text().splitlines() == [
@@ -169,7 +165,6 @@ def test_a_table_holds_outside_scores_and_features_of_any_name(tmp_path):
         "0\t\t0.5\t4\t\t6",
     ]
     same(NBest.read(path), nbest)
-    assert NBest.read(path).sparse == {"lm"}
     with pytest.raises(CamberError, match="a tab or a line end"):
         NBest.of_hypotheses((), [0, 1], ["a\tb"], [[]]).write(path)
 
@@ -199,10 +194,9 @@ def test_thousands_of_sparse_features_are_read_and_rare_ones_may_be_left_out(tmp
     assert nbest.names[0] == "lm"
     table = nbest.hypothesis_features()
     for row in (0, 1, 777, 1999):  # by layout as by triplets
-        there = {f"pair_{(row * 7 + k * 13) % 1500}" for k in range(3)} | ({"lm"} if row else set())
-        assert {name for name, value in zip(nbest.names, table[row], strict=True) if value} == there
-    assert nbest.sparse == set(nbest.names) - {"lm"}
-    counts = (table != 0).sum(0)
+        there = {f"pair_{(row * 7 + k * 13) % 1500}" for k in range(3)} | {"lm"}
+        assert {name for name, value in zip(nbest.names, table[row], strict=True) if not np.isnan(value)} == there
+    counts = (~np.isnan(table)).sum(0)
     common = NBest.read(path, at_least=5)
     assert common.names == ("lm", *(n for n, c in zip(nbest.names[1:], counts[1:], strict=True) if c >= 5))
     for format in ("moses", "joshua", "jsonl", "tsv"):
@@ -251,7 +245,7 @@ def test_outside_scores_that_a_format_cannot_hold_are_pointed_out(tmp_path, capl
 
 
 def test_a_part_of_a_list_takes_everything_along():
-    nbest = NBest(
+    nbest = list_of_parts(
         ("lm",),
         [0, 2, 2, 3],
         [0, 2, 3, 3],
@@ -266,7 +260,7 @@ def test_a_part_of_a_list_takes_everything_along():
     assert part.texts == ["c", "a", "b"]
     assert part.sentence_offsets.tolist() == [0, 1, 3]
     assert part.part_offsets.tolist() == [0, 0, 2, 3]
-    assert part.features.tolist() == [[1], [2], [3]]
+    assert part.parts.dense().tolist() == [[1], [2], [3]]
     assert part.scores.tolist() == [0.125, 0.5, 0.25]
     assert part.extra["comet"].tolist() == [3, 1, 2]
     assert (part.tokens, part.sources) == (["C", "A", "B"], ["s2", "s0"])
@@ -291,28 +285,52 @@ def test_a_joshua_list_with_four_references_is_scored():
 @given(lists(), st.data())
 @settings(deadline=None)
 def test_json_lists_tell_which_features_parts_lack(tmp_path_factory, nbest, data):
-    """A feature that is sparse is absent where it is 0, in a part of a hypothesis as well as in a whole one."""
+    """A part lacks a feature as a whole hypothesis does, and neither is the same as 0."""
     path = tmp_path_factory.mktemp("n") / "list.jsonl"
-    if data.draw(st.booleans()):  # several parts, in which any features may be 0
-        counts = [data.draw(st.integers(1, 3)) for _ in nbest.texts]
-        small = st.just(0.0) | st.floats(-1e6, 1e6)
-        table = np.array([[data.draw(small) for _ in nbest.names] for _ in range(sum(counts))])
-        offsets = np.cumsum([0, *counts])
-        nbest = replace(nbest, part_offsets=offsets, features=table.reshape(sum(counts), len(nbest.names)))
+    counts = [data.draw(st.integers(1, 3)) for _ in nbest.texts]
+    small = st.sampled_from([0.0, math.nan]) | st.floats(-1e6, 1e6)
+    table = np.array([[data.draw(small) for _ in nbest.names] for _ in range(sum(counts))])
+    nbest = list_of_parts(
+        nbest.names,
+        nbest.sentence_offsets,
+        np.cumsum([0, *counts]),
+        table.reshape(sum(counts), len(nbest.names)),
+        nbest.texts,
+        nbest.scores,
+    )
     nbest.write(path)
-    again = NBest.read(path)
-    same(again, nbest)
-    zero = {name for name, column in zip(nbest.names, nbest.features.T, strict=True) if (column == 0.0).any()}
-    assert again.sparse == nbest.sparse & zero
+    same(NBest.read(path), nbest)
 
 
 def test_null_is_a_feature_that_a_part_lacks(tmp_path):
-    nbest = NBest(("q", "lm"), [0, 1], [0, 2], [[0.5, 0.0], [0.0, -1.0]], ["a b"], sparse=frozenset({"q"}))
+    features = ("q", Feature("lm", NUMBER, CONTEXT))
+    nbest = list_of_parts(features, [0, 1], [0, 2], [[0.5, 0.0], [math.nan, -1.0]], ["a b"], rules=[7, -1])
     path = tmp_path / "list.jsonl"
     nbest.write(path)
-    line = path.read_text()
-    assert '"features": {"q": 0.5, "lm": -1}, "parts": [{"features": [0.5, 0]}, {"features": [null, -1]}]' in line
-    assert NBest.read(path).sparse == {"q"}
-    path.write_text(line.replace('{"q": 0.5,', '{"q": null,'))
-    with pytest.raises(InputError, match="feature value None is not a finite number"):
-        NBest.read(path)
+    assert (
+        '"features": {"q": 0.5, "lm": -1}, "kinds": {"lm": {"scope": "context"}}, '
+        '"parts": [{"rule": 7, "features": [0.5, 0]}, {"features": [null, -1]}]' in path.read_text()
+    )
+    same(NBest.read(path), nbest)
+
+
+def test_a_list_of_an_outside_format_is_recognised_read_and_written(tmp_path, monkeypatch):
+    def read(path, sentences, at_least):
+        lines = Path(path).read_text().splitlines()[1:]
+        return NBest.of_hypotheses((), np.arange(len(lines) + 1), lines, np.empty((len(lines), 0)))
+
+    def write(nbest, path):
+        Path(path).write_text("\n".join(["#plain", *nbest.texts]) + "\n")
+
+    plain = formats.Format("plain", (".plain",), lambda line, number: line == "#plain", read, write)
+    point = SimpleNamespace(name="plain", value="outside:PLAIN", load=lambda: plain)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] * (group == "camber.nbest_formats"))
+    formats.formats.cache_clear()
+    monkeypatch.setattr(formats, "formats", formats.formats.__wrapped__)
+    nbest = NBest.of_hypotheses((), [0, 1, 2], ["a b", "c"], np.empty((2, 0)))
+    nbest.write(tmp_path / "list.plain")
+    assert (tmp_path / "list.plain").read_text() == "#plain\na b\nc\n"
+    same(NBest.read(tmp_path / "list.plain"), nbest)
+    same(NBest.read(tmp_path / "list.plain", "plain"), nbest)
+    with pytest.raises(SettingsError, match="known: auto, moses, marian, joshua, cdec, fairseq, jsonl, tsv, plain"):
+        NBest.read(tmp_path / "list.plain", "xml")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from toys.learners import OneFeature
+from toys.lists import with_values
 
 from camber.errors import ModelError, SettingsError
 from camber.model.directory import ModelDirectory, write_model
@@ -115,8 +116,10 @@ def stored_curves(path: Path) -> None:
 
 
 def optional(nbest: NBest) -> NBest:
-    """Return the list as one whose lines may leave `rare` out."""
-    return dataclasses.replace(nbest, sparse=frozenset({"rare"}))
+    """Return the list as one whose lines leave `rare` out where it is 0."""
+    table = nbest.hypothesis_features()
+    table[table[:, 1] == 0.0, 1] = np.nan
+    return with_values(nbest, table)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +183,7 @@ def test_a_learner_of_another_package_is_fitted_reported_stored_and_opened(tmp_p
     reranker.save(tmp_path / "m")
     again = Reranker.load(tmp_path / "m")
     assert isinstance(again.fitted, OneFeature)
-    assert again.scores(nbest).tobytes() == nbest.features[:, 1].tobytes()
+    assert again.scores(nbest).tobytes() == nbest.hypothesis_features()[:, 1].tobytes()
     directory = ModelDirectory.open(tmp_path / "m")
     assert directory.settings["rerank"]["chosen"] == 1
     assert directory.sizes["chosen_features"] == 1
@@ -190,7 +193,7 @@ def test_a_learner_of_another_package_is_fitted_reported_stored_and_opened(tmp_p
 @pytest.mark.usefixtures("one_feature")
 def test_every_learner_keeps_the_own_order_where_it_does_no_better() -> None:
     nbest, references = graded()
-    nbest = dataclasses.replace(nbest, scores=nbest.features[:, 1].copy())
+    nbest = dataclasses.replace(nbest, scores=nbest.hypothesis_features()[:, 1].copy())
     reranker = Reranker("one-feature", tokenize="none").fit(nbest, references)
     assert reranker.fitted.step == 0.0
     assert reranker.rerank(nbest).texts == nbest.texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from toys.lists import with_values
 
 import camber
 from camber.bend.bins import Bins
@@ -19,6 +19,7 @@ from camber.cli import cli
 from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
 from camber.files import write_lines
+from camber.model.directory import ModelDirectory
 from camber.nbest import NBest
 from camber.rerank.binned import Binned, bent_data, make_bend, tied
 from camber.rerank.caution import of_sentences
@@ -140,7 +141,7 @@ def test_features_of_two_values_stay_linear_and_all_others_are_there_twice() -> 
 
 def test_where_nothing_can_bend_the_model_is_the_linear_one() -> None:
     nbest, references = shaped(valley, sentences=20)
-    flags = (nbest.features[:, :1] > 0).astype(float)
+    flags = (nbest.hypothesis_features()[:, :1] > 0).astype(float)
     own = (np.arange(nbest.hypotheses) % 2).astype(float)
     few = NBest.of_hypotheses(("flag",), nbest.sentence_offsets, nbest.texts, flags, own)
     bent = Reranker("mnr", tokenize="none").fit(few, references)
@@ -169,7 +170,7 @@ def test_a_list_of_noise_keeps_its_own_order() -> None:
     rng = np.random.default_rng(9)
     nbest, references = shaped(lambda x: rng.uniform(), sentences=60, seed=9)
     ranks = -(np.arange(nbest.hypotheses) % 10).astype(float)
-    nbest = NBest.of_hypotheses(nbest.names, nbest.sentence_offsets, nbest.texts, nbest.features, ranks)
+    nbest = NBest.of_hypotheses(nbest.names, nbest.sentence_offsets, nbest.texts, nbest.hypothesis_features(), ranks)
     report = evaluate(Reranker("mnr", tokenize="none"), nbest, references, folds=3, trials=200)
     assert report.held_out is not None
     assert report.held_out.p > 0.05 or report.held_out.difference > 0
@@ -199,7 +200,11 @@ def test_scores_are_the_line_plus_the_bin_and_that_is_what_is_drawn(tmp_path: Pa
     bins = fitted.bend.bins
     expected = np.zeros(nbest.hypotheses)
     assert nbest.scores is not None
-    for name, column in (("x", nbest.features[:, 0]), ("flag", nbest.features[:, 1]), ("list.score", nbest.scores)):
+    for name, column in (
+        ("x", nbest.hypothesis_features()[:, 0]),
+        ("flag", nbest.hypothesis_features()[:, 1]),
+        ("list.score", nbest.scores),
+    ):
         expected += weights[name] * column
         if name in bins:
             expected += [weights[f"{name}@{hit}"] for hit in bins[name].of(column)]
@@ -224,7 +229,7 @@ def test_one_thread_and_two_give_the_same_bytes() -> None:
 
 def test_an_outside_score_can_be_fitted_with_curves() -> None:
     nbest, _ = shaped(valley, sentences=60)
-    outside = np.array([valley(x) for x in nbest.features[:, 0]]) - 2.0
+    outside = np.array([valley(x) for x in nbest.hypothesis_features()[:, 0]]) - 2.0
     nbest = nbest.with_extra("comet", outside)
     reranker = Reranker("bins", metric="extra:comet", bits=3).fit(nbest)
     assert isinstance(reranker.fitted, Binned)
@@ -297,13 +302,13 @@ def test_a_feature_that_lines_leave_out_hits_no_bin_where_it_is_absent(tmp_path:
     """A rare penalty: hypotheses without it lie at no end of its curve, though 0 is larger than all its values."""
     nbest, references = shaped(valley, sentences=30)
     rare = np.where(np.arange(nbest.hypotheses) % 3 == 0, -1.0 - np.arange(nbest.hypotheses) % 4, 0.0)
-    wide = nbest.with_feature("rare", rare)
-    wide = dataclasses.replace(wide, sparse=frozenset({"rare"}))
+    wide = nbest.with_feature("rare", np.where(rare == 0.0, np.nan, rare))
     data = tuning_data(wide, references)
-    bend = make_bend(data, "bins", 4, wide.sparse)
+    bend = make_bend(data, "bins", 4)
     assert bend.bins["rare"].highs.tolist() == [-4.0, -3.0, -2.0, -1.0]  # not 0
-    assert make_bend(data, "bins", 4).bins["rare"].highs[-1] == 0.0  # a dense feature has that value
-    counts = bent_data(data, bend, np.ones(len(data.names)), wide.sparse).counts
+    dense = tuning_data(nbest.with_feature("rare", rare), references)
+    assert make_bend(dense, "bins", 4).bins["rare"].highs[-1] == 0.0  # a dense feature has that value
+    counts = bent_data(data, bend, np.ones(len(data.names))).counts
     assert counts is not None
     first = list(bend.bins).index("rare")
     hits = counts.dense()[:, slice(*bend.chains[first])]
@@ -317,7 +322,7 @@ def test_a_feature_that_lines_leave_out_hits_no_bin_where_it_is_absent(tmp_path:
     assert again.scores(wide).tobytes() == reranker.scores(wide).tobytes()
     fitted = reranker.fitted
     assert isinstance(fitted, Binned)
-    assert fitted.optional == {"rare"}
+    assert ModelDirectory.open(tmp_path / "m").settings["rerank"]["sparse"] == ["rare"]
     without = reranker.scores(nbest)
     kept = rare == 0.0
     np.testing.assert_allclose(without[kept], reranker.scores(wide)[kept], atol=1e-12)
@@ -330,10 +335,11 @@ def test_a_feature_that_lines_leave_out_hits_no_bin_where_it_is_absent(tmp_path:
 def test_a_feature_that_only_a_later_list_leaves_out_is_absent_there() -> None:
     nbest, references = shaped(valley, sentences=30)
     reranker = Reranker("bins", tokenize="none", bits=3, cautious=False).fit(nbest, references)
-    table = nbest.features.copy()
+    table = nbest.hypothesis_features()
     table[5, 0] = 0.0
-    later = dataclasses.replace(nbest, features=table, sparse=frozenset({"x"}))
-    dense = dataclasses.replace(later, sparse=frozenset())
+    dense = with_values(nbest, table.copy())
+    table[5, 0] = np.nan
+    later = with_values(nbest, table)
     fitted = reranker.fitted
     assert isinstance(fitted, Binned)
     zero = fitted.weights[list(fitted.bend.names).index(f"x@{fitted.bend.bins['x'].of(0.0)}")]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toys.lists import with_values
 
 import camber
 from camber.engine import Threads
@@ -70,7 +71,7 @@ def test_every_tuner_finds_the_feature_that_tells_quality(tuner, scored):
 def test_features_of_any_unit_give_the_same_ranking():
     nbest, references = toy()
     scaled = NBest.of_hypotheses(
-        nbest.names, nbest.sentence_offsets, nbest.texts, nbest.features * [1e-4, 1e3, 1], nbest.scores
+        nbest.names, nbest.sentence_offsets, nbest.texts, nbest.hypothesis_features() * [1e-4, 1e3, 1], nbest.scores
     )
     for tuner in ("mert", "pro", "mira"):
         one, two = (Reranker(tuner=tuner, tokenize="none").fit(n, references).rerank(n) for n in (nbest, scaled))
@@ -82,7 +83,7 @@ def test_weights_belong_to_the_features_as_they_are():
     reranker = Reranker(tuner="mira", tokenize="none").fit(nbest, [references])
     fitted = reranker.fitted
     assert fitted.names == ("good", "noise", "loud", "list.score")
-    table = np.column_stack([nbest.features, nbest.scores])
+    table = np.column_stack([nbest.hypothesis_features(), nbest.scores])
     np.testing.assert_allclose(reranker.scores(nbest), table @ fitted.weights, rtol=1e-9)
     np.testing.assert_allclose(fitted.scales[2], 1000, rtol=0.2)
 
@@ -131,18 +132,22 @@ def test_features_may_come_in_another_order_but_not_be_others():
     nbest, references = toy()
     reranker = Reranker(tokenize="none").fit(nbest, references)
     turned = NBest.of_hypotheses(
-        ("loud", "noise", "good"), nbest.sentence_offsets, nbest.texts, nbest.features[:, ::-1], nbest.scores
+        ("loud", "noise", "good"),
+        nbest.sentence_offsets,
+        nbest.texts,
+        nbest.hypothesis_features()[:, ::-1],
+        nbest.scores,
     )
     np.testing.assert_array_equal(reranker.scores(turned), reranker.scores(nbest))
     with pytest.raises(CamberError, match=r"lacks features that the model was fitted on: loud; it has: good, noise"):
         reranker.scores(
             NBest.of_hypotheses(
-                nbest.names[:2], nbest.sentence_offsets, nbest.texts, nbest.features[:, :2], nbest.scores
+                nbest.names[:2], nbest.sentence_offsets, nbest.texts, nbest.hypothesis_features()[:, :2], nbest.scores
             )
         )
     with pytest.raises(CamberError, match=r"features that the model does not know: new; fit it again"):
         reranker.scores(nbest.with_feature("new", np.ones(nbest.hypotheses)))
-    plain = NBest.of_hypotheses(nbest.names, nbest.sentence_offsets, nbest.texts, nbest.features)
+    plain = NBest.of_hypotheses(nbest.names, nbest.sentence_offsets, nbest.texts, nbest.hypothesis_features())
     with pytest.raises(CamberError, match=r"lacks features that the model was fitted on: list.score"):
         reranker.scores(plain)
     with pytest.raises(CamberError, match=r"already has a feature 'list\.score'"):
@@ -151,17 +156,16 @@ def test_features_may_come_in_another_order_but_not_be_others():
 
 def test_sparse_features_may_be_absent_or_new():
     nbest, references = toy()
-    sparse = NBest(**{**vars(nbest), "sparse": frozenset(["noise"])})
+    table = nbest.hypothesis_features()
+    table[0, 1] = np.nan
+    sparse = with_values(nbest, table)
     reranker = Reranker(tokenize="none").fit(sparse, references)
-    fewer = NBest.of_hypotheses(
-        ("good", "loud"), nbest.sentence_offsets, nbest.texts, nbest.features[:, [0, 2]], nbest.scores
-    )
-    zero = nbest.features * [1, 0, 1]
-    expected = reranker.scores(NBest(**{**vars(nbest), "features": zero}))
+    fewer = NBest.of_hypotheses(("good", "loud"), nbest.sentence_offsets, nbest.texts, table[:, [0, 2]], nbest.scores)
+    expected = reranker.scores(with_values(nbest, nbest.hypothesis_features() * [1, 0, 1]))
     np.testing.assert_array_equal(reranker.scores(fewer), expected)
-    new = sparse.with_feature("rare", np.ones(nbest.hypotheses))
-    new = NBest(**{**vars(new), "sparse": frozenset(["noise", "rare"])})
-    np.testing.assert_array_equal(reranker.scores(new), reranker.scores(nbest))
+    new = sparse.with_feature("rare", np.where(np.arange(nbest.hypotheses) == 3, np.nan, 1.0))
+    np.testing.assert_array_equal(reranker.scores(new), reranker.scores(sparse))
+    np.testing.assert_array_equal(reranker.scores(sparse)[1:], reranker.scores(nbest)[1:])
 
 
 @pytest.mark.parametrize("tuner", [name for name in TUNERS if name != "expected-bleu"])
@@ -346,7 +350,7 @@ def test_a_part_of_the_columns_is_that_of_the_sentences(groups, data):
     chosen = data.draw(st.lists(st.integers(0, len(groups) - 1), unique=True).map(sorted))
     part = of_sentences(whole, np.array(chosen, np.int64))
     expected = nbest.of_sentences(chosen)
-    assert np.array_equal(part.features[:, 0], expected.features[:, 0])
+    assert np.array_equal(part.features[:, 0], expected.hypothesis_features()[:, 0])
     assert np.array_equal(part.sentence_offsets, expected.sentence_offsets)
 
 

@@ -37,7 +37,7 @@ class OneFeature:
         sums = np.array([data.sums_of(data.best_by(column)) for column in data.features.T])
         return cls(data.names, int(np.argmax(data.quality(sums))))
 
-    def scores(self, features: F8, optional: frozenset[str] = frozenset()) -> F8:
+    def scores(self, features: F8) -> F8:
         return features[:, self.chosen].copy()
 
     def responses(self) -> list[Response]:

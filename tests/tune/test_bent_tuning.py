@@ -207,7 +207,7 @@ def test_an_n_best_list_of_a_bent_model_has_the_raw_sums(hotel_model: Path, hote
         np.testing.assert_allclose(again.hypothesis_features(), nbest.hypothesis_features(), rtol=0, atol=1e-9)
     parts = nbest.part_offsets
     rules = np.concatenate([item.derivation.rules for best in found for item in best])
-    features, bins = decoder.weighing.of_hypotheses(nbest.features, rules, parts, nbest.hypothesis_features())
+    features, bins = decoder.weighing.of_hypotheses(nbest.parts.dense(), rules, parts, nbest.hypothesis_features())
     assert bins is not None
     assert nbest.scores is not None
     linear = features.shape[1]

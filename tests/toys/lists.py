@@ -1,0 +1,63 @@
+"""N-best lists by hand, and what makes two of them the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.features.feature import Feature
+from camber.features.parts import Parts
+from camber.nbest import NBest
+
+
+def list_of_parts(
+    features: Any,
+    sentence_offsets: npt.ArrayLike,
+    part_offsets: npt.ArrayLike,
+    values: npt.ArrayLike,
+    texts: list[str],
+    *columns: Any,
+    rules: npt.ArrayLike | None = None,
+    **more: Any,
+) -> NBest:
+    """Make a list from a plain matrix: values float64[parts, features]."""
+    named = [Feature(feature) if isinstance(feature, str) else feature for feature in features]
+    dense = np.asarray(values, np.float64)
+    numbers = np.full(len(dense), -1) if rules is None else rules
+    return NBest(sentence_offsets, part_offsets, Parts.of_dense(named, dense, numbers), texts, *columns, **more)
+
+
+def with_values(nbest: NBest, values: npt.ArrayLike) -> NBest:
+    """Return the same list with other values of its parts."""
+    return replace(nbest, parts=Parts.of_dense(nbest.features, values, nbest.parts.rules))
+
+
+def same_hypotheses(one: NBest, two: NBest) -> None:
+    """Assert that two lists have the same hypotheses with the same features by name, whatever their parts."""
+    for name in ("texts", "segmentations", "alignments", "tokens", "sources", "targets"):
+        assert getattr(one, name) == getattr(two, name), name
+    for name in ("sentence_offsets", "scores"):
+        a, b = getattr(one, name), getattr(two, name)
+        assert (a is None) == (b is None), name
+        assert a is None or np.array_equal(a, b), name
+    assert one.extra.keys() == two.extra.keys()
+    assert all(np.array_equal(one.extra[name], two.extra[name]) for name in one.extra)
+    tables = [dict(zip(nbest.names, nbest.hypothesis_features().T, strict=True)) for nbest in (one, two)]
+    absent = np.full(one.hypotheses, np.nan)
+    for name in {*one.names, *two.names}:  # a feature that no hypothesis has may not even be named
+        assert np.array_equal(*(table.get(name, absent) for table in tables), equal_nan=True), name
+
+
+def same(one: NBest, two: NBest) -> None:
+    """Assert that two lists are the same in everything."""
+    same_hypotheses(one, two)
+    assert one.features == two.features
+    for name in ("part_offsets", "source_spans", "target_spans"):
+        a, b = getattr(one, name), getattr(two, name)
+        assert (a is None) == (b is None), name
+        assert a is None or np.array_equal(a, b), name
+    assert np.array_equal(one.parts.dense(), two.parts.dense(), equal_nan=True)
+    assert np.array_equal(one.parts.rules, two.parts.rules)
