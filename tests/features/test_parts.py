@@ -64,6 +64,17 @@ def test_joining_and_taking_undo_each_other(first, second):
     assert len(both.table) == len(distinct_rows(both.table)[0])
 
 
+@given(ROWS, st.permutations(range(len(FEATURES))), st.integers(0, len(FEATURES)))
+def test_some_features_are_those_of_a_matrix(rows, order, count):
+    values = np.array(rows).reshape(-1, len(FEATURES))
+    chosen = order[:count]
+    parts = Parts.of_dense(FEATURES, values, np.arange(len(values))).select(chosen)
+    assert parts.features == tuple(FEATURES[column] for column in chosen)
+    assert np.array_equal(parts.dense(), values[:, chosen], equal_nan=True)
+    assert parts.rules.tolist() == list(range(len(values)))
+    assert len(parts.table) == len(distinct_rows(parts.table)[0])
+
+
 def test_nothing_is_joined_to_nothing():
     empty = Parts.join([], FEATURES)
     assert len(empty) == 0
