@@ -9,12 +9,14 @@ equally likely to produce any word.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from camber.align.agreement import Trainer
+from camber.align.lesson import Lesson
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import owners_of
 from camber.arrays.types import F4, F8, I4, I8
@@ -90,24 +92,46 @@ class Aligner:
         reach = np.clip(np.arange(-width, width + 1), -middle, middle) + middle  # far jumps share the farthest's weight
         trainer.go_on(known, met, self.source_words, self.target_words, self.jumps[:, reach])
 
-    def with_counts_of(self, trainer: Trainer) -> Aligner:
-        """Return the aligner with what a taught trainer counted: entries of ours that it did not see stay."""
+    def lesson(self, trainer: Trainer) -> Lesson:
+        """Return what a trainer that we taught counted; what it did not see stays as it is."""
         new = Aligner.of(trainer, self.symmetrise)
-        stride = max(len(new.target), 1)
-        keys = np.concatenate((new._owners * stride + new.entry_targets, self._owners * stride + self.entry_targets))
-        counts = np.concatenate((new.counts, self.counts))
-        keys, first = np.unique(keys, return_index=True)  # the first of equal ones is the new one
-        return Aligner(
-            new.source,
-            new.target,
-            np.searchsorted(keys // stride, np.arange(len(new.source) + 1)).astype(np.int64),
-            (keys % stride).astype(np.int32),
-            counts[first],
-            new.source_words,
-            new.target_words,
-            new.jumps if new.jumps.shape[1] > self.jumps.shape[1] else self.jumps,
-            self.symmetrise,
+        words = [np.unique(side.ids) for side in (trainer.bitext.source, trainer.bitext.target)]
+        owners = new._owners
+        return Lesson(
+            tuple(new.source.decode(words[0].tolist())),
+            tuple(new.target.decode(words[1].tolist())),
+            new.source_words[words[0]],
+            new.target_words[words[1]],
+            np.column_stack((np.searchsorted(words[0], owners), np.searchsorted(words[1], new.entry_targets))),
+            new.counts,
         )
+
+    def after(self, lessons: Sequence[Lesson]) -> Aligner:
+        """Return the aligner that knows what later pairs taught, in their order."""
+        if not lessons:
+            return self
+        source = self.source.extended(word for lesson in lessons for word in lesson.source)
+        target = self.target.extended(word for lesson in lessons for word in lesson.target)
+        words = np.zeros((max(len(source), 1), 2)), np.zeros((max(len(target), 1), 2))
+        words[0][: len(self.source_words)], words[1][: len(self.target_words)] = self.source_words, self.target_words
+        stride = max(len(target), 1)
+        learnt = []
+        for lesson in lessons:
+            rows, columns = source.encode(lesson.source), target.encode(lesson.target)
+            words[0][rows], words[1][columns] = lesson.source_words, lesson.target_words
+            learnt.append(rows[lesson.links[:, 0]] * stride + columns[lesson.links[:, 1]])
+        # of equal pairs, the last one counts
+        pairs, last = np.unique(np.concatenate(learnt)[::-1], return_index=True)
+        numbers = np.concatenate([lesson.counts for lesson in lessons])[::-1][last]
+        keys, counts = self._owners * stride + self.entry_targets, self.counts.copy()
+        at = np.searchsorted(keys, pairs)
+        met = at < len(keys)
+        met[met] = keys[at[met]] == pairs[met]
+        counts[at[met]] = numbers[met]
+        keys, counts = np.insert(keys, at[~met], pairs[~met]), np.insert(counts, at[~met], numbers[~met])
+        offsets = np.searchsorted(keys, np.arange(len(source) + 1) * stride).astype(np.int64)
+        targets = (keys % stride).astype(np.int32)
+        return Aligner(source, target, offsets, targets, counts, *words, self.jumps, self.symmetrise)
 
     # --- files -------------------------------------------------------------------------------------------------
 

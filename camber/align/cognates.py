@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 
 import numpy as np
+import numpy.typing as npt
 
 from camber.align.links import LinkIndex
 from camber.arrays.ragged import offsets_from
@@ -32,8 +33,8 @@ def likeness(index: LinkIndex, source: Vocabulary, target: Vocabulary) -> F4:
     >>> likeness(link_index(bitext), bitext.source.vocabulary, bitext.target.vocabulary).tolist()
     [0.0, 0.800000011920929]
     """
-    source_letters, source_offsets = _letters(source)
-    target_letters, target_offsets = _letters(target)
+    source_letters, source_offsets = _letters(source, np.flatnonzero(np.diff(index.entry_offsets)))
+    target_letters, target_offsets = _letters(target, np.unique(index.entry_targets))
     alike = np.zeros(index.entry_count, np.float32)
     _likeness(
         index.entry_offsets,
@@ -48,9 +49,15 @@ def likeness(index: LinkIndex, source: Vocabulary, target: Vocabulary) -> F4:
     return alike
 
 
-def _letters(vocabulary: Vocabulary) -> tuple[I4, I8]:
-    """Return the letters of all words as code points, without case and accents, and where each word begins."""
-    plain = [word if word.isascii() else _without_accents(word) for word in map(str.casefold, vocabulary.words)]
+def _letters(vocabulary: Vocabulary, used: npt.NDArray[np.integer]) -> tuple[I4, I8]:
+    """Return the letters of words as code points, without case and accents, and where each word begins.
+
+    Words that are not `used` have no letters: a few pairs use few words of a large vocabulary.
+    """
+    plain = [""] * len(vocabulary)
+    for number in used.tolist():
+        word = vocabulary.words[number].casefold()
+        plain[number] = word if word.isascii() else _without_accents(word)
     text = "".join(plain).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(text, np.dtype("<i4")).astype(np.int32), offsets_from(map(len, plain))
 

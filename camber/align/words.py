@@ -12,6 +12,7 @@ import numpy as np
 
 from camber.align.agreement import Trainer
 from camber.align.aligner import Aligner
+from camber.align.lesson import Lesson
 from camber.align.links import link_index
 from camber.align.pharaoh import Alignment
 from camber.align.symmetrise import METHODS, symmetrise
@@ -73,12 +74,18 @@ def align_new(aligner: Aligner, bitext: Bitext, engine: Engine = LOCAL) -> tuple
     >>> links.links.tolist()
     [[0, 0], [1, 1]]
     """
+    links, lesson = align_added(aligner, bitext, engine)
+    return links, aligner.after([lesson])
+
+
+def align_added(aligner: Aligner, bitext: Bitext, engine: Engine = LOCAL) -> tuple[Alignment, Lesson]:
+    """Align new pairs as :func:`align_new` does; also return what they teach, ``aligner.after([lesson])`` knows it."""
     bitext = Bitext(_encoded(bitext.source, aligner.source), _encoded(bitext.target, aligner.target))
     cut, owner = _cut_long_pairs(bitext)
     trainer = _trainer(cut, engine)
     aligner.teach(trainer)
     trainer.revise(_REVISIONS)
-    return _links(trainer, aligner.symmetrise, bitext, owner), aligner.with_counts_of(trainer)
+    return _links(trainer, aligner.symmetrise, bitext, owner), aligner.lesson(trainer)
 
 
 def _trainer(bitext: Bitext, engine: Engine) -> Trainer:

@@ -101,7 +101,7 @@ def main() -> None:
         _drop_output()
         sys.exit(141)  # 128 + SIGPIPE
     except OSError as error:
-        from camber.model.directory import is_full
+        from camber.model.places import is_full
 
         place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
         told = "the disk is full; make room and try again" if is_full(error) else error.strerror or str(error)

@@ -17,6 +17,6 @@ from camber.cli.options import FILE, engine_option
 @click.option("--alignment", type=FILE, help="Word alignment of the new pairs (Pharaoh format) instead of our own.")
 @engine_option
 def command(model: Path, **values: Any) -> None:
-    from camber.pipeline.add import add
+    from camber.pipeline.add import Adder
 
-    add(model, **values)
+    Adder(model).add(**values)

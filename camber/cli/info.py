@@ -19,33 +19,34 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
     from camber.features.weights import Weights
     from camber.model.directory import ModelDirectory
 
-    found = ModelDirectory.open(model, verify=verify)
-    weights = Weights.read(found.file("weights.tsv"))
+    directory = ModelDirectory.open(model, verify=verify)
+    weights = Weights.read(directory.file("weights.tsv"))
     bend = None
-    if "bins.tsv" in found:  # imports what compiles kernels, so only where it is needed
+    if "bins.tsv" in directory:  # imports what compiles kernels, so only where it is needed
         from camber.model.bend import read_bend
 
-        bend = read_bend(found)
+        bend = read_bend(directory)
     bent = {} if bend is None else {name: len(bins) for name, bins in bend.bins.items()}
-    size = sum(int(facts["bytes"]) for facts in found.files.values())
     facts = {
-        "kind": found.kind,
-        "signature": found.signature,
-        "version": found.version,
-        "bytes": size,
-        "sizes": found.sizes,
-        "settings": found.settings,
+        "kind": directory.kind,
+        "signature": directory.signature,
+        "version": directory.version,
+        "bytes": directory.size,
+        "sizes": directory.sizes,
+        "settings": directory.settings,
         "bend": None if bend is None else {"kind": bend.kind, "bins": bent},
         "weights": weights.values,
     }
     if as_json:
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return
-    click.echo(f"{model}: a {found.kind} model of {size / 1e6:,.1f} MB, made by Camber {found.version}")
-    click.echo(f"signature  {found.signature}")
+    click.echo(
+        f"{model}: a {directory.kind} model of {directory.size / 1e6:,.1f} MB, made by Camber {directory.version}"
+    )
+    click.echo(f"signature  {directory.signature}")
     own = {} if bend is None else {name for name in bend.names if name not in bend.inputs}
     linear = {name: value for name, value in weights.values.items() if name not in own}
-    tables = [("sizes", found.sizes), *found.settings.items(), ("weights", linear)]
+    tables = [("sizes", directory.sizes), *directory.settings.items(), ("weights", linear)]
     if bend is not None:  # thousands of weights are for pictures, not for reading
         tables.append((f"bend: {bend.kind}; bins of each feature, which `camber curves` draws", bent))
     for title, table in tables:

@@ -1,97 +1,89 @@
-"""What was added to a model since it was trained: the pairs as they were given, and what rules they make.
+"""Rules from the pairs that were added to a model.
 
-A line that repeats the source of an added pair comes back as its translation, whatever the rules say. The pairs of a
-hierarchical model stand in its index; a phrase model keeps an index of the added pairs beside its rules.
-
-    my-model/added/source.txt, target.txt    the raw lines of the pairs
-    my-model/added/tokens.txt                the source lines as the model sees them
-    my-model/added/index/                    of a phrase model: the indexed pairs
+The journal keeps their tokens and links. Those of a hierarchical model are put behind its index when it is opened;
+those of a phrase model become an index of their own, which is laid over its rules. Version 0.1 kept the latter in the
+model's folder `added/index`, which is still read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from camber.errors import ModelError
-from camber.files import decode_lines, read_bytes, write_lines
-from camber.model.directory import ModelDirectory
+import numpy as np
 
-if TYPE_CHECKING:
+from camber.align.pharaoh import Alignment
+from camber.corpus import Bitext, Sentences, Vocabulary
+from camber.errors import CamberError, ModelError
+from camber.model.directory import ModelDirectory
+from camber.model.journal import Journal
+
+if TYPE_CHECKING:  # imported where there are added pairs
+    from camber.rules.hiero.index import CorpusIndex
     from camber.rules.phrase.overlay import Overlay
     from camber.rules.phrase.store import RuleStore
 
-FOLDER = "added"
-INDEX = "added/index"
+#: how often words were linked in the text that the rules of a phrase model were made from
 LEXICON = "align/lexicon.npy"
-_FILES = ("source.txt", "target.txt", "tokens.txt")
+_INDEX = "added/index"
 
 
-@dataclass(frozen=True)
-class Memory:
-    """Added pairs in the order in which they came.
+def learnt_pairs(journal: Journal) -> tuple[Bitext, Alignment]:
+    """Return the pairs of a journal that rules are made of; new words are numbered call by call, as they came."""
+    sides: tuple[list[list[str]], list[list[str]]] = ([], [])
+    words: tuple[dict[str, None], dict[str, None]] = ({}, {})
+    links = []
+    for call in journal.calls:
+        pairs = call.learnt
+        for side, known, texts in zip(
+            sides, words, ([pair.tokens for pair in pairs], [pair.target_tokens for pair in pairs]), strict=True
+        ):
+            sentences = [text.split(" ") for text in texts]
+            side += sentences
+            known.update(dict.fromkeys(Vocabulary.from_text(sentences).words))
+        links += [[_link(text) for text in (pair.links or "").split()] for pair in pairs]
+    source, target = (
+        Sentences.encode(side, Vocabulary(tuple(known))) for side, known in zip(sides, words, strict=True)
+    )
+    return Bitext(source, target), Alignment.from_pairs(links)
 
-    >>> memory = Memory(["Ein Haus."], ["A house."], ["ein Haus ."])
-    >>> memory.recall("ein  Haus.", ["ein", "Haus", "."])
-    'A house.'
-    """
 
-    source: Sequence[str]  # raw lines
-    target: Sequence[str]
-    tokens: Sequence[str]  # of the source lines, with blanks between them
+def _link(text: str) -> tuple[int, int]:
+    source, target = text.split("-")
+    return int(source), int(target)
 
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.source)
 
-    def recall(self, line: str, tokens: Sequence[str]) -> str | None:
-        """Return the target of the pair with this source line, or else with these tokens; the latest of several."""
-        found = self._lines.get(line)
-        return self._sentences.get(" ".join(tokens)) if found is None else found
+def open_index(directory: ModelDirectory, folder: str) -> CorpusIndex:
+    """Open the index of a hierarchical model, with the added pairs at its end."""
+    from camber.rules.hiero.index import CorpusIndex
 
-    def extended(self, other: Memory) -> Memory:
-        """Return a memory with more pairs at its end."""
-        return Memory(
-            [*self.source, *other.source], [*self.target, *other.target], [*self.tokens, *other.tokens]
-        )  # fmt: skip
-
-    @cached_property
-    def _lines(self) -> dict[str, str]:
-        return dict(zip(self.source, self.target, strict=True))
-
-    @cached_property
-    def _sentences(self) -> dict[str, str]:
-        return dict(zip(self.tokens, self.target, strict=True))
-
-    def save(self, folder: Path) -> None:
-        """Write three text files into `folder`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, lines in zip(_FILES, (self.source, self.target, self.tokens), strict=True):
-            write_lines(folder / name, lines)
-
-    @classmethod
-    def open(cls, directory: ModelDirectory) -> Memory | None:
-        """Return the memory of a model, None if nothing was ever added to it."""
-        if f"{FOLDER}/{_FILES[0]}" not in directory:
-            return None
-        paths = [directory.file(f"{FOLDER}/{name}") for name in _FILES]
-        sides = [decode_lines(read_bytes(path), path, exact=True) for path in paths]
-        if len({len(side) for side in sides}) > 1:
-            raise ModelError(f"{directory.path / FOLDER}: files of different lengths; copy or train the model again")
-        return cls(*sides)
+    return _extended(CorpusIndex.load(directory.path / folder), directory.journal)
 
 
 def open_overlay(directory: ModelDirectory, store: RuleStore) -> Overlay | None:
     """Return the rules of a phrase model with those of the added pairs, None if nothing was ever added to it."""
-    if f"{INDEX}/index.json" not in directory:
+    old = f"{_INDEX}/index.json" in directory
+    if not old and not any(call.learnt for call in directory.journal.calls):
         return None
     from camber.align.lexical import LexicalTable
     from camber.rules.hiero.index import CorpusIndex
     from camber.rules.phrase.overlay import Overlay
 
+    if old:
+        index = CorpusIndex.load(directory.path / _INDEX)
+    else:
+        nothing = np.zeros(0, np.int32), np.zeros(1, np.int64)
+        sides = (Sentences(*nothing, words) for words in (store.source_vocabulary, store.target_vocabulary))
+        index = CorpusIndex.build(Bitext(*sides), Alignment(np.zeros((0, 2), np.int32), np.zeros(1, np.int64)))
     longest = directory.settings.get("rules", {}).get("max_phrase_length", store.max_phrase_length)
     lexicon = LexicalTable.load(directory.file(LEXICON)) if LEXICON in directory else None
-    return Overlay(store, CorpusIndex.load(directory.path / INDEX), int(longest), lexicon)
+    return Overlay(store, _extended(index, directory.journal), int(longest), lexicon)
+
+
+def _extended(index: CorpusIndex, journal: Journal) -> CorpusIndex:
+    bitext, alignment = learnt_pairs(journal)
+    if not len(bitext):
+        return index
+    try:
+        return index.extended(bitext, alignment)
+    except (CamberError, ValueError) as error:
+        raise ModelError(f"{journal.model}: the added pairs do not fit the model ({error})") from None

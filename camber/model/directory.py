@@ -15,7 +15,6 @@ of the first and last 64 KiB, so that a model of any size opens at once; ``verif
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -25,6 +24,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -33,7 +33,8 @@ import numpy as np
 import camber
 from camber.arrays.types import AnyArray
 from camber.errors import ModelError
-from camber.model.lock import Lock
+from camber.model import places
+from camber.model.journal import Journal, is_journal, take_journal
 from camber.model.toml import write_toml
 from camber.progress import log
 
@@ -81,10 +82,17 @@ class Draft:
             shutil.copyfile(source, path)
 
     def take_folder(self, source: str | Path, name: str = ".") -> None:
-        """Take over all files of a folder: a stage's output or another model (but not the record that describes it)."""
+        """Take over all files of a folder, a stage's output for one, but not the record that describes it."""
         for path in _files(Path(source)):
             if path not in (MANIFEST, "stage.json"):
                 self.take(Path(source) / path, str(PurePosixPath(name) / path))
+
+    def take_model(self, model: ModelDirectory) -> None:
+        """Take over all files of another model, and the pairs that were added to it up to now."""
+        for name in model.files:
+            self.take(model.path / name, name)
+        take_journal(model.path, self.folder)
+        self.sizes |= model.recorded_sizes
 
 
 @contextmanager
@@ -99,33 +107,22 @@ def write_model(
     """
     path = Path(path).resolve()
     check_place(path, kind)
-    try:
+    with places.telling_of_the_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(path):
-            _restore(path)
-            for leftover in _beside(path, "new"):  # under the lock: its writer is dead
-                log.info("removing %s, left by an interrupted run", leftover)
-                _remove(leftover)
-            folder = Path(tempfile.mkdtemp(prefix=_prefix(path, "new"), dir=path.parent))
-            try:
-                draft = Draft(folder, {name: dict(table) for name, table in (settings or {}).items()})
-                yield draft
-                _seal(draft, kind)
-                _move_into_place(folder, path, kind, draft.keep_old)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-    except OSError as error:
-        if is_full(error):
-            raise ModelError(f"{path}: the disk is full; nothing was changed") from error
-        place = Path(os.fsdecode(error.filename or ""))
-        if place in path.parents or str(place).startswith(str(path.parent / f".{path.name}.camber-")):
-            raise ModelError(f"{path}: cannot be written ({error.strerror}); check the folder above it") from error
-        raise
+        with changing(path), places.new_folder(path) as folder:
+            draft = Draft(folder, {name: dict(table) for name, table in (settings or {}).items()})
+            yield draft
+            _seal(draft, kind)
+            _move_into_place(folder, path, kind, draft.keep_old)
 
 
-def is_full(error: OSError) -> bool:
-    """Say whether an error means that a disk is full; NumPy tells of a short write without a number."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT) or (error.errno is None and "requested and" in str(error))
+@contextmanager
+def changing(path: Path, patience: float = 0.0) -> Iterator[None]:
+    """Hold the lock of a model, wait for it at most `patience` seconds, and put in order what a dead writer left."""
+    with places.lock(path, patience):
+        _restore(path)
+        places.clear_leftovers(path)
+        yield
 
 
 def check_place(path: str | Path, kind: str = "") -> None:
@@ -167,41 +164,18 @@ def is_model(path: str | Path) -> bool:
         return False
 
 
-def _lock(path: Path) -> Lock:
-    return Lock(path.parent / f".{path.name}.camber-lock", f"the model {path}")
-
-
-def _prefix(path: Path, role: str) -> str:
-    return f".{path.name}.camber-{role}-"
-
-
-def _beside(path: Path, role: str) -> list[Path]:
-    prefix = _prefix(path, role)
-    return [found for found in path.parent.iterdir() if found.name.startswith(prefix)] if path.parent.is_dir() else []
-
-
 def _restore(path: Path) -> None:
     """Undo a replacement that died between its two renames, or finish it by removing the old model."""
-    for old in _beside(path, "old"):
+    for old in places.beside(path, "old"):
         if path.exists():
-            _remove(old)
+            places.remove(old)
         else:
             os.rename(old, path)
 
 
-def _remove(folder: Path) -> None:
-    """Remove what nobody needs any more; where that fails, it must not spoil work that is done."""
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        log.warning("%s: cannot be removed (%s); it is not needed any more", folder, error.strerror)
-
-
 def _move_into_place(folder: Path, path: Path, kind: str, keep_old: str = "") -> None:
     check_place(path, kind)  # again: the block may have taken an hour
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(folder, 0o777 & ~mask)
+    places.allow_readers(folder)
     aside = None
     if is_model(path):
         if foreign := _foreign_files(path):
@@ -211,23 +185,23 @@ def _move_into_place(folder: Path, path: Path, kind: str, keep_old: str = "") ->
             aside = _free_name(path)
             log.warning("%s %s: the old model is kept as %s", path, keep_old, aside)
         else:
-            aside = Path(tempfile.mkdtemp(prefix=_prefix(path, "old"), dir=path.parent))
+            aside = Path(tempfile.mkdtemp(prefix=places.prefix(path, "old"), dir=path.parent))
             aside.rmdir()
         os.rename(path, aside)
     elif path.is_dir():
         path.rmdir()  # empty, as check_place found
     os.rename(folder, path)
-    _sync_folder(path.parent)
-    if aside is not None and aside.name.startswith(_prefix(path, "old")):
-        _remove(aside)
+    places.sync_folder(path.parent)
+    if aside is not None and aside.name.startswith(places.prefix(path, "old")):
+        places.remove(aside)
 
 
 def _free_name(path: Path) -> Path:
-    number, found = 1, path.with_name(f"{path.name}.old")
-    while found.exists():
+    number, free = 1, path.with_name(f"{path.name}.old")
+    while free.exists():
         number += 1
-        found = path.with_name(f"{path.name}.old{number}")
-    return found
+        free = path.with_name(f"{path.name}.old{number}")
+    return free
 
 
 def _foreign_files(path: Path) -> list[str]:
@@ -235,7 +209,7 @@ def _foreign_files(path: Path) -> list[str]:
     known = recorded(path).get("files", {})
     if not known:
         return [MANIFEST]  # unreadable: rather keep everything
-    return [name for name in _files(path, hidden=True) if name not in known and name != MANIFEST]
+    return [name for name in _files(path, hidden=True) if not (name in known or name == MANIFEST or is_journal(name))]
 
 
 def _files(folder: Path, *, hidden: bool = False) -> list[str]:
@@ -267,13 +241,15 @@ def _seal(draft: Draft, kind: str) -> None:
     files: dict[str, dict[str, Any]] = {}
     everything = hashlib.sha256()
     for name in _files(draft.folder, hidden=True):
+        if is_journal(name):
+            continue
         path = draft.folder / name
         length = path.stat().st_size
         files[name] = {"bytes": length, "sha256": _digest(path, length, whole=True)}
         if length > SMALL:
             files[name]["ends"] = _digest(path, length, whole=False)
         everything.update(f"{name}\0{files[name]['sha256']}\n".encode())
-        _sync(path)
+        places.sync(path)
     chosen = json.dumps(draft.settings, sort_keys=True, default=str)
     facts = {
         "kind": kind,
@@ -295,22 +271,9 @@ def _seal(draft: Draft, kind: str) -> None:
     seal = _SEAL + hashlib.sha256(text.encode()).hexdigest() + "\n"
     manifest = draft.folder / MANIFEST
     manifest.write_bytes((text + seal).encode())
-    _sync(manifest)
-    for folder in (draft.folder, *(found for found in draft.folder.rglob("*") if found.is_dir())):
-        _sync_folder(folder)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _sync_folder(path: Path) -> None:
-    if os.name != "nt":  # Windows cannot open a folder
-        _sync(path)
+    places.sync(manifest)
+    for folder in (draft.folder, *(place for place in draft.folder.rglob("*") if place.is_dir())):
+        places.sync_folder(folder)
 
 
 @dataclass(frozen=True)
@@ -319,18 +282,19 @@ class ModelDirectory:
 
     path: Path
     kind: str
-    signature: str
+    made: str  # the signature of what was written as one
     version: str  # of Camber, that wrote it
     settings: dict[str, dict[str, Any]]
-    sizes: dict[str, Any]
+    recorded_sizes: dict[str, Any]
     files: dict[str, dict[str, Any]]  # name → bytes, sha256
+    journal: Journal  # what was added since
 
     @classmethod
     def open(cls, path: str | Path, *, verify: bool = False) -> ModelDirectory:
         """Open a model, or raise :class:`ModelError` that says what is wrong with it; `verify` reads every byte."""
         path = Path(path)
-        if not path.exists() and _beside(path.resolve(), "old"):
-            with _lock(path.resolve()):
+        if not path.exists() and places.beside(path.resolve(), "old"):
+            with places.lock(path.resolve()):
                 _restore(path.resolve())
         manifest = _read_manifest(path)
         for name, facts in manifest["files"].items():
@@ -343,7 +307,28 @@ class ModelDirectory:
             manifest.get("settings", {}),
             manifest.get("sizes", {}),
             manifest["files"],
+            Journal.read(path, verify=verify),
         )
+
+    @property
+    def signature(self) -> str:
+        """What tells this model from others, added pairs included."""
+        return f"{self.made}|added:{len(self.journal)}-{self.journal.digest[:8]}" if self.journal.calls else self.made
+
+    @cached_property
+    def sizes(self) -> dict[str, Any]:
+        """What a reader wants to know: rules, words, pairs, added pairs, …."""
+        sizes = dict(self.recorded_sizes)
+        if self.journal.calls:
+            sizes["added_pairs"] = int(sizes.get("added_pairs", 0)) + len(self.journal)
+            if "pairs" in sizes:
+                sizes["pairs"] += sum(len(call.learnt) for call in self.journal.calls)
+        return sizes
+
+    @property
+    def size(self) -> int:
+        """The length of all files."""
+        return sum(int(facts["bytes"]) for facts in self.files.values()) + self.journal.size
 
     def __contains__(self, name: str) -> bool:
         return name in self.files

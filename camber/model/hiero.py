@@ -11,6 +11,7 @@ from camber.decode.chart.features import NATIVE
 from camber.decode.chart.settings import ChartSettings
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
+from camber.model.added import open_index
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import UNTUNED
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
@@ -83,7 +84,7 @@ class HieroKind:
     def open(self, directory: ModelDirectory) -> HieroRules:
         """Open the index of a model, with the settings that it records."""
         return HieroRules(
-            CorpusIndex.load(directory.path / FOLDER),
+            open_index(directory, FOLDER),
             HieroSettings.from_dict(directory.settings.get("hiero", {})),
             ChartSettings.from_dict(directory.settings.get("chart", {})),
         )

@@ -6,6 +6,7 @@ So a lock of a dead process is never in the way, and a process number that is us
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,22 +14,32 @@ from typing import Self
 from camber.errors import CamberError
 from camber.progress import log
 
+#: seconds between two attempts to take a lock
+_PAUSE = 0.01
+
 
 class Lock:
-    """Hold `path` while the block runs; raise :class:`CamberError` at once if another process (or thread) holds it.
+    """Hold `path` while the block runs; raise :class:`CamberError` if another process (or thread) holds it.
+
+    That is told at once, or when it has not become free for `patience` seconds.
 
     >>> with Lock("/tmp/example.lock", "the work folder"):
     ...     pass
     """
 
-    def __init__(self, path: str | Path, what: str) -> None:
-        self.path, self.what = Path(path), what
+    def __init__(self, path: str | Path, what: str, patience: float = 0.0) -> None:
+        self.path, self.what, self.patience = Path(path), what, patience
         self._handle = -1
 
     def __enter__(self) -> Self:
+        deadline = time.monotonic() + self.patience
         while True:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
             if not _take(handle):
+                if time.monotonic() < deadline:
+                    os.close(handle)
+                    time.sleep(_PAUSE)
+                    continue
                 owner = os.pread(handle, 32, 0).decode("ascii", "replace").strip() if hasattr(os, "pread") else ""
                 os.close(handle)
                 raise CamberError(

@@ -16,9 +16,9 @@ from camber.decode.derivation import Decoder, Derivation
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.features.weights import Weights
-from camber.model.added import Memory
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import open_decoder
+from camber.model.memory import Memory
 from camber.text.pipeline import TextPipeline
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
@@ -149,6 +149,11 @@ def _with_first(text: str, found: list[Translation]) -> list[Translation]:
 
 def load(path: str | Path, *, verify: bool = False) -> Translator:
     """Open a model directory; `verify` checks every byte first."""
-    directory = ModelDirectory.open(path, verify=verify)
+    return open_translator(ModelDirectory.open(path, verify=verify))
+
+
+def open_translator(directory: ModelDirectory, text: TextPipeline | None = None) -> Translator:
+    """Open the translator of a directory; `text` is its text pipeline, if that is open already."""
     decoder, weights = open_decoder(directory)
-    return Translator(TextPipeline.load(directory.path / "text"), decoder, weights, directory, Memory.open(directory))
+    text = text or TextPipeline.load(directory.path / "text")
+    return Translator(text, decoder, weights, directory, Memory.open(directory))

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from camber.align.aligner import Aligner
+from camber.align.lesson import Lesson
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
-from camber.align.words import align_new
-from camber.corpus import Bitext, Sentences, Vocabulary
+from camber.align.words import align_added
+from camber.arrays.types import I8
+from camber.corpus import Bitext
 from camber.corpus.cleaning import CleanSettings, clean
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError, ModelError
 from camber.files import read_lines, read_parallel
-from camber.model.added import FOLDER, INDEX, Memory
-from camber.model.directory import Draft, ModelDirectory, write_model
+from camber.model import places
+from camber.model.directory import ModelDirectory, changing, check_place, is_model
+from camber.model.journal import Journal, Pair
 from camber.model.kinds import KINDS
-from camber.model.translator import Translator, load
+from camber.model.translator import Translator, open_translator
 from camber.progress import log
-from camber.rules.hiero.index import CorpusIndex
 from camber.text.pipeline import TextPipeline
 
 Name = str | Path
 
 #: the aligner's folder in a model
 ALIGNER = "align"
+#: seconds to wait for others who add pairs to the same model
+PATIENCE = 10.0
 
 
 def add(
@@ -47,29 +52,84 @@ def add(
 
     >>> camber.add("my-model", ["Guten Morgen!"], ["Good morning!"])                # doctest: +SKIP
     """
-    model = Path(model)
-    lines = _read(source, target)
-    _check(ModelDirectory.open(model), alignment)
-    with write_model(model, ModelDirectory.open(model).kind) as draft:
-        directory = ModelDirectory.open(model)  # again: now nobody else changes it
-        memory, bitext, kept = _prepare(directory, lines, source)
-        written = [f"{FOLDER}/"]
-        if alignment is None:
-            links, aligner = align_new(Aligner.load(directory.path / ALIGNER), bitext, engine)
-            aligner.save(draft.folder / ALIGNER)
-            written += [f"{ALIGNER}/{path.name}" for path in (draft.folder / ALIGNER).iterdir()]
-        else:
-            links = _read_alignment(alignment, len(lines[0]), kept, bitext)
-        written.append(_write_index(directory, draft, bitext, links))
-        (Memory.open(directory) or Memory([], [], [])).extended(memory).save(draft.folder / FOLDER)
-        for name in directory.files:
-            if not name.startswith(tuple(written)):
-                draft.take(directory.path / name, name)
-        draft.settings |= directory.settings
-        count = int(directory.sizes.get("added_pairs", 0)) + len(memory)
-        draft.sizes |= {**directory.sizes, **draft.sizes, "added_pairs": count}
-    log.info("added %s pairs to %s", f"{len(memory):,}", model)
-    return load(model)
+    adder = Adder(model)
+    adder.add(source, target, alignment=alignment, engine=engine)
+    return adder.load()
+
+
+class Adder:
+    """A model that pairs are added to again and again: what that takes is read once.
+
+    >>> adder = Adder("my-model")                                                   # doctest: +SKIP
+    >>> adder.add(["Guten Morgen!"], ["Good morning!"])                             # doctest: +SKIP
+    1
+    """
+
+    def __init__(self, model: Name) -> None:
+        self.model = Path(model)
+        self._known: _Known | None = None
+
+    def add(
+        self,
+        source: Name | Sequence[str],
+        target: Name | Sequence[str],
+        *,
+        alignment: Name | None = None,
+        engine: Engine = LOCAL,
+    ) -> int:
+        """Add pairs as :func:`add` does, without opening the model; return how many were added."""
+        lines = _read(source, target)
+        if not is_model(self.model):
+            ModelDirectory.open(self.model)  # says what is there instead
+        check_place(self.model)
+        path = self.model.resolve()
+        with places.telling_of_the_disk(path), changing(path, PATIENCE):
+            directory = ModelDirectory.open(self.model)
+            _check(directory, alignment)
+            if self._known is None or self._known.made != directory.made:
+                self._known = _Known(directory.made, TextPipeline.load(directory.path / "text"))
+            tokens, kept = _prepare(self._known.text, directory, lines, source)
+            bitext = Bitext.encode(*([side[i] for i in kept] for side in tokens))
+            if alignment is None:
+                links, lesson = align_added(self._known.aligner(directory), bitext, engine)
+                journal = directory.journal.appended(_pairs(lines, tokens, kept, links), lesson)
+                self._known.learn(lesson, journal)
+            else:
+                links = _read_alignment(alignment, len(lines[0]), kept, bitext)
+                journal = directory.journal.appended(_pairs(lines, tokens, kept, links), None)
+        count = len(journal) - len(directory.journal)
+        log.info("added %s pairs to %s", f"{count:,}", self.model)
+        return count
+
+    def load(self) -> Translator:
+        """Open the model as it is now."""
+        directory = ModelDirectory.open(self.model)
+        known = self._known
+        return open_translator(directory, known.text if known and known.made == directory.made else None)
+
+
+@dataclass
+class _Known:
+    """What adding takes of a model."""
+
+    made: str  # the signature of the model that it comes from
+    text: TextPipeline
+    taught: Aligner | None = None
+    digest: str = ""  # of the journal that the aligner was taught by, lessons that it still has to learn included
+    lessons: list[Lesson] = field(default_factory=list)
+
+    def aligner(self, directory: ModelDirectory) -> Aligner:
+        """Return the aligner that knows all that was added up to now."""
+        if self.taught is None or self.digest != directory.journal.digest:
+            self.taught = Aligner.load(directory.path / ALIGNER)
+            self.lessons, self.digest = directory.journal.lessons(), directory.journal.digest
+        self.taught, self.lessons = self.taught.after(self.lessons), []
+        return self.taught
+
+    def learn(self, lesson: Lesson, journal: Journal) -> None:
+        """Keep what the last call of a journal taught for the next one."""
+        self.lessons.append(lesson)
+        self.digest = journal.digest
 
 
 def _read(source: Name | Sequence[str], target: Name | Sequence[str]) -> tuple[list[str], list[str]]:
@@ -102,10 +162,9 @@ def _check(directory: ModelDirectory, alignment: Name | None) -> None:
 
 
 def _prepare(
-    directory: ModelDirectory, lines: tuple[list[str], list[str]], name: Any
-) -> tuple[Memory, Bitext, np.ndarray[Any, np.dtype[np.int64]]]:
-    """Tokenise and clean: the raw pairs that are kept, their tokens, and which they are."""
-    text = TextPipeline.load(directory.path / "text")
+    text: TextPipeline, directory: ModelDirectory, lines: tuple[list[str], list[str]], name: Any
+) -> tuple[tuple[list[list[str]], list[list[str]]], I8]:
+    """Tokenise and clean: the tokens of all pairs, and which of them training would keep."""
     tokens = [text.source_tokens(line) for line in lines[0]], [text.target_tokens(line) for line in lines[1]]
     kept, report = clean(*tokens, CleanSettings.from_dict(directory.settings.get("clean", {})))
     log.info("%s", report)
@@ -114,47 +173,29 @@ def _prepare(
         if isinstance(name, str | Path):
             raise InputError(problem, name, remedy=remedy)
         raise CamberError(f"{problem}: {remedy}")
-    source, target = [[side[i] for i in kept] for side in tokens]
-    # a pair that is too long or too uneven to learn rules from is still worth repeating
-    whole = [i for i, pair in enumerate(zip(*tokens, strict=True)) if all(pair)]
-    raw = [[side[i] for i in whole] for side in lines]
-    memory = Memory(raw[0], raw[1], [" ".join(tokens[0][i]) for i in whole])
-    return memory, Bitext.encode(source, target), kept
+    return tokens, kept
 
 
-def _read_alignment(path: Name, pairs: int, kept: np.ndarray[Any, np.dtype[np.int64]], bitext: Bitext) -> Alignment:
+def _pairs(
+    lines: tuple[list[str], list[str]], tokens: tuple[list[list[str]], list[list[str]]], kept: I8, links: Alignment
+) -> list[Pair]:
+    """Return what the journal shall keep.
+
+    A pair that is too long or too uneven to learn rules from is still worth repeating.
+    """
+    pharaoh = [" ".join(f"{s}-{t}" for s, t in row.tolist()) for row in links]
+    learnt = dict(zip(kept.tolist(), pharaoh, strict=True))
+    pairs = []
+    for i, (source, target, *words) in enumerate(zip(*lines, *tokens, strict=True)):
+        if all(words):
+            first, second = map(" ".join, words)
+            pairs.append(Pair(source, target, first, second if i in learnt else "", learnt.get(i)))
+    return pairs
+
+
+def _read_alignment(path: Name, pairs: int, kept: I8, bitext: Bitext) -> Alignment:
     """Read the user's alignment of all pairs; return that of the pairs that are kept."""
     count = len(read_lines(path))
     if count != pairs:
         raise InputError(f"{count:,} lines for {pairs:,} sentence pairs", path, remedy="give a line for every pair")
     return read_kept_pharaoh(path, kept, np.column_stack((bitext.source.lengths, bitext.target.lengths)))
-
-
-def _write_index(directory: ModelDirectory, draft: Draft, bitext: Bitext, links: Alignment) -> str:
-    """Write the index with the new pairs at its end, and return the folder that holds it."""
-    if directory.kind == "hiero":
-        index, place = CorpusIndex.load(directory.path / "index"), "index"
-    elif f"{INDEX}/index.json" in directory:
-        index, place = CorpusIndex.load(directory.path / INDEX), INDEX
-    else:
-        index, place = _nothing_added(directory), INDEX
-    index = index.extended(bitext, links)
-    index.save(draft.folder / place)
-    draft.sizes["source_words"] = len(index.source.vocabulary)
-    draft.sizes["target_words"] = len(index.target.vocabulary)
-    if directory.kind == "hiero":
-        draft.sizes["pairs"] = len(index)
-    return f"{place}/"
-
-
-def _nothing_added(directory: ModelDirectory) -> CorpusIndex:
-    """Return an index without pairs, with the words of a rule store."""
-    sides = (
-        Sentences(
-            np.zeros(0, np.int32),
-            np.zeros(1, np.int64),
-            Vocabulary.load(directory.file(f"rules/{side}.vocabulary.txt")),
-        )
-        for side in ("source", "target")
-    )
-    return CorpusIndex.build(Bitext(*sides), Alignment(np.zeros((0, 2), np.int32), np.zeros(1, np.int64)))

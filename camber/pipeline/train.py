@@ -24,6 +24,7 @@ from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.metrics.bleu import BLEU
 from camber.model.bend import BINS
 from camber.model.directory import check_place, is_model, recorded, write_model
+from camber.model.journal import Journal
 from camber.model.kinds import UNTUNED
 from camber.model.language_models import language_sizes, open_language_models, save_language_models
 from camber.model.translator import Translator, load
@@ -211,7 +212,9 @@ class _Training:
 
 def _check_added(model: Path) -> None:
     """Refuse to replace a model that knows pairs which no training has."""
-    count = int(recorded(model).get("sizes", {}).get("added_pairs", 0)) if is_model(model) else 0
+    if not is_model(model):
+        return
+    count = int(recorded(model).get("sizes", {}).get("added_pairs", 0)) + len(Journal.read(model))
     if count:
         raise ModelError(
             f"{model}: {count:,} pairs were added to this model, which training would lose; train into another "

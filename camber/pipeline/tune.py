@@ -96,12 +96,11 @@ def with_weights(
     if translator.decoder.bend is None:  # what a bend changed in the settings is changed back
         recorded |= translator.decoder.recorded
     with write_model(out, directory.kind, recorded) as draft:
-        draft.take_folder(directory.path)
+        draft.take_model(ModelDirectory.open(model))  # again: pairs may have been added since
         translator.weights.write(draft.path("weights.tsv"))
         write_bend(translator.decoder.bend, draft)
         if isinstance(outcome, GridOutcome):
             write_lines(draft.path(GRID), outcome.to_rows())
         else:
             draft.path(GRID).unlink(missing_ok=True)
-        draft.sizes |= directory.sizes
     return load(out)

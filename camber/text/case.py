@@ -66,10 +66,6 @@ class Truecaser:
 
     def __init__(self, counts: dict[str, dict[str, int]]) -> None:
         self.counts = counts  # small letters → form → count
-        # Ties go to small letters, then to code point order: the same model from the same text.
-        self._best = {
-            small: min(forms, key=lambda form: (-forms[form], form != small, form)) for small, forms in counts.items()
-        }
 
     @classmethod
     def learn(cls, sentences: Iterable[Sequence[str]]) -> Truecaser:
@@ -89,7 +85,10 @@ class Truecaser:
 
     def best(self, word: str) -> str | None:
         """Return the most frequent form of a word inside sentences, None if it was not seen there."""
-        return self._best.get(word.lower())
+        small = word.lower()
+        forms = self.counts.get(small)
+        # Ties go to small letters, then to code point order: the same model from the same text.
+        return min(forms, key=lambda form: (-forms[form], form != small, form)) if forms else None
 
     def apply(self, tokens: Sequence[str]) -> list[str]:
         """Return the tokens with the words at sentence starts in their most frequent form.
@@ -98,12 +97,12 @@ class Truecaser:
         was never seen that way. In a line of capitals every word takes its most frequent form, or small letters.
         """
         if is_shouted(tokens):
-            return [self._best.get(token.lower(), token.lower()) for token in tokens]
+            return [self.best(token) or token.lower() for token in tokens]
         out = list(tokens)
         for position in sentence_starts(tokens):
             word = tokens[position]
             small = word.lower()
-            best = self._best.get(small)
+            best = self.best(word)
             if best is None or best == word:
                 continue
             if not word[1:].islower() and len(word) > 1 and word in self.counts[small]:
@@ -127,6 +126,9 @@ class Truecaser:
         counts: dict[str, dict[str, int]] = {}
         for number, line in enumerate(decode_lines(read_bytes(path), path), 1):
             small, *fields = line.split("\t")
+            if len(fields) == 2 and fields[1].isdecimal():  # nearly all words have one form
+                counts[small] = {fields[0]: int(fields[1])}
+                continue
             if not fields or len(fields) % 2 or not all(map(str.isdecimal, fields[1::2])):
                 raise InputError("not a word with its forms and counts", path, number, remedy="train the model again")
             counts[small] = {form: int(count) for form, count in zip(fields[::2], fields[1::2], strict=True)}

@@ -13,11 +13,15 @@ import numpy as np
 import pytest
 
 import camber
+from camber.align.aligner import Aligner
+from camber.align.pharaoh import Alignment
+from camber.align.words import align_new
+from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.engine import Threads
 from camber.errors import CamberError, InputError, ModelError
 from camber.files import read_lines, write_lines
-from camber.model.added import Memory
 from camber.model.directory import ModelDirectory, write_model
+from camber.model.memory import Memory
 from camber.model.translator import Translator, load
 from camber.pipeline.add import add
 from camber.pipeline.settings import TrainSettings
@@ -201,7 +205,9 @@ def test_other_weights_and_settings_keep_the_memory(phrase: Path) -> None:
 # --- whole or not at all -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["index", "memory", "seal"])
+@pytest.mark.parametrize(
+    "place", ["journal._fill", "places.sync_folder", "places.allow_readers", "journal._write_call"]
+)
 def test_an_error_in_the_middle_leaves_the_old_model(model: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     add(model, ["la llave"], ["the first"])
     before = content(model)
@@ -209,37 +215,36 @@ def test_an_error_in_the_middle_leaves_the_old_model(model: Path, place: str, mo
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("in the middle")
 
-    target = {"index": (CorpusIndex, "save"), "memory": (Memory, "save")}
-    if place == "seal":
-        monkeypatch.setattr("camber.model.directory._seal", fail)
-    else:
-        monkeypatch.setattr(*target[place], fail)
-    with pytest.raises(RuntimeError, match="middle"):
-        add(model, *NEW)
+    with monkeypatch.context() as patch:
+        patch.setattr(f"camber.model.{place}", fail)
+        with pytest.raises(RuntimeError, match="middle"):
+            add(model, *NEW)
     assert content(model) == before
     assert [path.name for path in model.parent.iterdir() if "camber-new" in path.name] == []
+    assert add(model, ["el zorbo"], ["the blorp"]).translate(["el zorbo", "la llave"]) == ["the blorp", "the first"]
 
 
 KILLED = """
 import os, signal, sys
-import camber.model.directory as directory
+import camber.model.journal, camber.model.places
 from camber.pipeline.add import add
 def kill(*_):
     os.kill(os.getpid(), signal.SIGKILL)
-setattr(directory, sys.argv[2], kill)
+setattr(getattr(camber.model, sys.argv[2]), sys.argv[3], kill)
 add(sys.argv[1], ["el zorbo"], ["the blorp"])
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
-@pytest.mark.parametrize("place", ["_seal", "_move_into_place"])
+@pytest.mark.parametrize("place", ["journal._fill", "places.sync", "places.sync_folder", "places.allow_readers"])
 def test_a_killed_process_leaves_the_old_model(model: Path, place: str) -> None:
     before = content(model)
-    done = subprocess.run([sys.executable, "-c", KILLED, str(model), place], capture_output=True)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(model), *place.split(".")], capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert content(model) == before
     assert add(model, ["el zorbo"], ["the blorp"]).translate(["el zorbo"]) == ["the blorp"]
     ModelDirectory.open(model, verify=True)
+    assert [path.name for path in model.parent.iterdir() if "camber-new" in path.name] == []
 
 
 def test_the_files_of_the_old_model_are_not_written_to(model: Path) -> None:
@@ -248,6 +253,49 @@ def test_the_files_of_the_old_model_are_not_written_to(model: Path) -> None:
     add(model, *NEW)
     add(model, *NEW)
     assert content(kept) == before
+
+
+# --- models of version 0.1, whose added pairs are files of the model -----------------------------------------------
+
+
+def in_the_old_form(path: Path, source: list[str], target: list[str]) -> Path:
+    """Make the model that version 0.1 made when pairs were added: indexed, aligner and all."""
+    directory, translator = ModelDirectory.open(path), load(path)
+    tokens = (
+        [translator.text.source_tokens(line) for line in source],
+        [translator.text.target_tokens(line) for line in target],
+    )
+    bitext = Bitext.encode(*tokens)
+    links, aligner = align_new(Aligner.load(path / "align"), bitext)
+    if directory.kind == "hiero":
+        index, place = CorpusIndex.load(path / "index"), "index"
+    else:
+        words = (Vocabulary.load(path / "rules" / f"{side}.vocabulary.txt") for side in ("source", "target"))
+        sides = (Sentences(np.zeros(0, np.int32), np.zeros(1, np.int64), vocabulary) for vocabulary in words)
+        nothing = Alignment(np.zeros((0, 2), np.int32), np.zeros(1, np.int64))
+        index, place = CorpusIndex.build(Bitext(*sides), nothing), "added/index"
+    other = path.with_name(f"{path.name}-old")
+    with write_model(other, directory.kind, directory.settings) as draft:
+        draft.take_model(directory)
+        aligner.save(draft.folder / "align")
+        index.extended(bitext, links).save(draft.folder / place)
+        for name, lines in (("source", source), ("target", target), ("tokens", [" ".join(side) for side in tokens[0]])):
+            write_lines(draft.path(f"added/{name}.txt"), lines)
+        draft.sizes["added_pairs"] = len(source)
+    return other
+
+
+def test_a_model_of_the_old_form_knows_its_pairs_and_takes_more(model: Path, hotel_files: Path) -> None:
+    old = in_the_old_form(model, *NEW)
+    lines = [*NEW[0], "¿Dónde está el zorbo?", *read_lines(hotel_files / "test.es")]
+    assert load(old).translate(lines) == add(model, *NEW).translate(lines)
+    more = ["el grupo está aquí .", "la llave"], ["the group is here .", "My key!"]
+    lines += [*more[0], "¿Dónde está el grupo?"]
+    both = add(old, *more), add(model, *more)
+    assert both[0].translate(lines) == both[1].translate(lines)
+    assert [item.directory.sizes["added_pairs"] for item in both if item.directory] == [4, 4]
+    with pytest.raises(ModelError, match="4 pairs were added to this model"):
+        train(hotel_files / "train.es", hotel_files / "train.en", old, tuned=False)
 
 
 # --- what is refused ---------------------------------------------------------------------------------------------
@@ -314,7 +362,7 @@ def test_a_hierarchical_model_has_the_index_of_all_pairs(hiero_model: Path, tmp_
     model = Path(shutil.copytree(hiero_model, tmp_path / "m"))
     before = CorpusIndex.load(model / "index")
     translator = add(model, *NEW)
-    after = CorpusIndex.load(model / "index")
+    after = translator.decoder.grammars.index
     assert len(after) == len(before) + 2
     assert np.array_equal(CorpusIndex.build(after.bitext, after.alignment).suffixes, after.suffixes)
     assert translator.directory is not None

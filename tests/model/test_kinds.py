@@ -54,8 +54,7 @@ def test_another_package_brings_a_kind(hotel_model: Path, tmp_path: Path, monkey
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: points)
     directory = ModelDirectory.open(hotel_model)
     with write_model(tmp_path / "m", "verse", directory.settings) as draft:
-        draft.take_folder(hotel_model)
-        draft.sizes |= directory.sizes
+        draft.take_model(directory)
     lines = ["la llave está en recepción ."]
     assert camber.load(tmp_path / "m").translate(lines) == camber.load(hotel_model).translate(lines)
     with pytest.raises(camber.CamberError, match="cannot be added to a verse model"):

@@ -1,0 +1,345 @@
+"""The journal of a model: the pairs that were added since it was trained, call by call.
+
+Each call adds a folder below `added/` and touches nothing else, so that adding a pair costs the same for any model. A
+folder is written beside the model, synced and renamed: whole or absent. When there are many folders, the last ones are
+joined into one; the name of a folder says which calls it holds.
+
+    my-model/added/00000001-00000017/pairs.jsonl      the pairs of the first 17 calls
+    my-model/added/00000001-00000017/aligner.json     what the aligner learnt from them
+    my-model/added/00000018-00000018/pairs.jsonl      those of the last call
+
+`pairs.jsonl` has, for every call, a line that begins it, a line for every pair, and a line with the checksum of these.
+The model's lock is held by whoever writes; readers need none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from camber.errors import ModelError
+from camber.model import places
+from camber.progress import log
+
+if TYPE_CHECKING:  # only adding needs it
+    from camber.align.lesson import Lesson
+
+FOLDER = "added"
+FORMAT = 1
+PAIRS, ALIGNER = "pairs.jsonl", "aligner.json"
+#: more folders than this are joined
+MOST_SEGMENTS = 16
+
+_NAME = re.compile(r"(\d{8,})-(\d{8,})")
+_SEAL = b"\n# sha256 of the lines above: "
+_REMEDY = "copy the model again, or train it and add the pairs again"
+# a reader may list the folder in the moment when some segments are joined
+_ATTEMPTS, _PAUSE = 20, 0.02
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A pair as it was given, and what the model sees of it."""
+
+    source: str
+    target: str
+    tokens: str  # of the source, with blanks between them
+    target_tokens: str = ""
+    links: str | None = None  # as in Pharaoh format; None: no rules are made of this pair, which is only repeated
+
+
+@dataclass(frozen=True)
+class Call:
+    """The pairs that were added together."""
+
+    pairs: tuple[Pair, ...]
+    has_lesson: bool = False  # the aligner learnt from them
+    digest: str = ""  # SHA-256
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def learnt(self) -> list[Pair]:
+        """The pairs that rules are made of."""
+        return [pair for pair in self.pairs if pair.links is not None]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A folder of the journal: the calls `first` to `last`."""
+
+    folder: Path
+    first: int
+    last: int
+    calls: tuple[Call, ...] = ()
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs."""
+        return sum(map(len, self.calls))
+
+
+@dataclass(frozen=True)
+class Journal:
+    """All that was added to a model, in order."""
+
+    model: Path
+    segments: tuple[Segment, ...] = ()
+    #: folders that hold nothing more, left by an interrupted writer
+    leftovers: tuple[Path, ...] = field(default=(), compare=False)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, model: Path, *, verify: bool = False) -> Journal:
+        """Read the journal of a model and check it; `verify`: also what only adding needs.
+
+        A model that nothing was added to has an empty one.
+        """
+        for _ in range(_ATTEMPTS):
+            try:
+                journal = cls._read(model)
+                if verify:
+                    journal.lessons()
+                return journal
+            except (FileNotFoundError, _Gap) as error:
+                problem = error
+                time.sleep(_PAUSE)
+        if isinstance(problem, ModelError):
+            raise problem
+        raise ModelError(f"{problem.filename}: a file of the model is missing; {_REMEDY}")
+
+    @classmethod
+    def _read(cls, model: Path) -> Journal:
+        chosen, leftovers = _choose(model / FOLDER)
+        segments = []
+        for segment in chosen:
+            path = segment.folder / PAIRS
+            calls = tuple(_read_calls(path, path.read_bytes(), segment.first))
+            if len(calls) != segment.last - segment.first + 1:
+                raise ModelError(f"{path}: {len(calls)} calls, expected those of its folder's name; {_REMEDY}")
+            segments.append(Segment(segment.folder, segment.first, segment.last, calls))
+        return cls(model, tuple(segments), leftovers)
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls, in order."""
+        return tuple(call for segment in self.segments for call in segment.calls)
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return sum(map(len, self.calls))
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells this journal from every other one, however its calls are joined."""
+        return hashlib.sha256("".join(call.digest for call in self.calls).encode()).hexdigest()
+
+    @property
+    def size(self) -> int:
+        """The length of all files."""
+        return sum(path.stat().st_size for segment in self.segments for path in segment.folder.iterdir())
+
+    def lessons(self) -> list[Lesson]:
+        """Read what the aligner learnt, in order, and check it."""
+        return [lesson for segment in self.segments if (lesson := _read_lesson(segment)) is not None]
+
+    # --- writing: the caller holds the model's lock --------------------------------------------------------------
+
+    def appended(self, pairs: Sequence[Pair], lesson: Lesson | None) -> Journal:
+        """Write the pairs of one more call; return the journal that is on the disk then."""
+        number = self.segments[-1].last + 1 if self.segments else 1
+        text = _write_call(number, pairs, has_lesson=lesson is not None)
+        journal = self._with(0, number, number, text, lesson)
+        if len(journal.segments) > MOST_SEGMENTS:
+            try:
+                journal = journal._joined()
+            except OSError as error:  # the pairs are there; joining can wait
+                log.warning("%s: the added pairs are not joined (%s)", self.model, error.strerror)
+        return journal
+
+    def _joined(self) -> Journal:
+        """Join the last segments, and as many before them as are not larger: each pair is written again a few times."""
+        count, pairs = 2, self.segments[-1].pairs + self.segments[-2].pairs
+        while count < len(self.segments) and self.segments[-count - 1].pairs <= pairs:
+            count += 1
+            pairs += self.segments[-count].pairs
+        tail = self.segments[-count:]
+        text = b"".join((segment.folder / PAIRS).read_bytes() for segment in tail)
+        lessons = [lesson for segment in tail if (lesson := _read_lesson(segment)) is not None]
+        journal = self._with(count, tail[0].first, tail[-1].last, text, _join_lessons(lessons))
+        for segment in tail:
+            places.remove(segment.folder)
+        return journal
+
+    def _with(self, replaced: int, first: int, last: int, text: bytes, lesson: Lesson | None) -> Journal:
+        """Write a segment in the place of the last `replaced` ones."""
+        home = self.model / FOLDER
+        for leftover in self.leftovers:
+            places.remove(leftover)
+        if not home.is_dir():
+            home.mkdir()
+            places.sync_folder(self.model)
+        folder = home / _name(first, last)
+        with places.new_folder(self.model) as fresh:
+            _fill(fresh, text, lesson)
+            places.allow_readers(fresh)
+            os.rename(fresh, folder)  # from here on it is there
+        places.sync_folder(home)
+        segment = Segment(folder, first, last, tuple(_read_calls(folder / PAIRS, text, first)))
+        return Journal(self.model, (*self.segments[: len(self.segments) - replaced], segment))
+
+
+def take_journal(model: Path, draft: Path) -> None:
+    """Write the journal of a model as one segment of a model that is being made."""
+    for _ in range(_ATTEMPTS):
+        journal = Journal.read(model)
+        if not journal.segments:
+            return
+        try:
+            text = b"".join((segment.folder / PAIRS).read_bytes() for segment in journal.segments)
+            lesson = _join_lessons(journal.lessons())
+        except FileNotFoundError:  # joined in this moment
+            continue
+        folder = draft / FOLDER / _name(1, journal.segments[-1].last)
+        folder.mkdir(parents=True)
+        _fill(folder, text, lesson)
+        return
+    raise ModelError(f"{model / FOLDER}: changes all the time; try again")
+
+
+def is_journal(name: str) -> bool:
+    """Say whether a file of a model, ``added/00000001-00000001/pairs.jsonl``, belongs to its journal."""
+    parts = name.split("/")
+    return len(parts) == 3 and parts[0] == FOLDER and bool(_NAME.fullmatch(parts[1]))
+
+
+class _Gap(ModelError):
+    """Calls that are missing."""
+
+
+def _name(first: int, last: int) -> str:
+    return f"{first:08d}-{last:08d}"
+
+
+def _choose(home: Path) -> tuple[list[Segment], tuple[Path, ...]]:
+    """Choose the folders that hold all calls, each once; the others are what joining left over."""
+    segments = []
+    if home.is_dir():
+        for path in home.iterdir():
+            if match := _NAME.fullmatch(path.name):
+                segments.append(Segment(path, int(match[1]), int(match[2])))
+    chosen: list[Segment] = []
+    for segment in sorted(segments, key=lambda segment: (segment.first, -segment.last)):
+        if not chosen or segment.first > chosen[-1].last:
+            chosen.append(segment)
+    expected = 1
+    for segment in chosen:
+        if segment.first != expected:
+            calls = f"{expected} to {segment.first - 1}"
+            raise _Gap(f"{home}: the calls {calls} of the added pairs are missing; {_REMEDY}")
+        expected = segment.last + 1
+    return chosen, tuple(segment.folder for segment in segments if segment not in chosen)
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+
+def _fill(folder: Path, text: bytes, lesson: Lesson | None) -> None:
+    """Write the files of a segment and bring them to the disk."""
+    contents = {PAIRS: text}
+    if lesson is not None:
+        contents[ALIGNER] = _sealed(_json({"format": FORMAT, **lesson.to_dict()}))
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+        places.sync(folder / name)
+    places.sync_folder(folder)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _sealed(text: str) -> bytes:
+    body = text.encode()
+    return body + _SEAL + hashlib.sha256(body).hexdigest().encode() + b"\n"
+
+
+def _write_call(number: int, pairs: Sequence[Pair], *, has_lesson: bool) -> bytes:
+    lines = [_json({"format": FORMAT, "call": number, "pairs": len(pairs), "lesson": has_lesson})]
+    for pair in pairs:
+        line = {"source": pair.source, "target": pair.target, "tokens": pair.tokens}
+        if pair.links is not None:
+            line |= {"target_tokens": pair.target_tokens, "links": pair.links}
+        lines.append(_json(line))
+    return _sealed("\n".join(lines))
+
+
+def _read_calls(path: Path, text: bytes, number: int) -> Iterator[Call]:
+    """Read the calls of a file, which count on from `number`."""
+    start = 0
+    while start < len(text):
+        body, digest, start = _opened(path, text, start)
+        head, *lines = body.split("\n")
+        try:
+            facts = json.loads(head)
+            if facts["format"] != FORMAT:
+                raise ModelError(
+                    f"{path}: added pairs of format {facts['format']!r}, expected {FORMAT}; use the version of Camber "
+                    "that added them"
+                )
+            if (facts["call"], facts["pairs"]) != (number, len(lines)):
+                raise ValueError(f"call {facts['call']} of {facts['pairs']} pairs, expected {number} of {len(lines)}")
+            yield Call(tuple(Pair(**json.loads(line)) for line in lines), bool(facts["lesson"]), digest)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{path}: not what was added ({error}); {_REMEDY}") from None
+        number += 1
+
+
+def _opened(path: Path, text: bytes, start: int) -> tuple[str, str, int]:
+    """Return the text that begins at `start`, checked against its seal; its SHA-256; and where the next one begins."""
+    end = text.find(_SEAL, start)
+    seal = text[end + len(_SEAL) : end + len(_SEAL) + 65] if end >= 0 else b""
+    digest = hashlib.sha256(text[start : max(end, start)]).hexdigest()
+    if seal != digest.encode() + b"\n":
+        raise ModelError(f"{path}: changed or cut short since it was written (checksum); {_REMEDY}")
+    return text[start:end].decode(), digest, end + len(_SEAL) + len(seal)
+
+
+def _read_lesson(segment: Segment) -> Lesson | None:
+    if not any(call.has_lesson for call in segment.calls):
+        return None
+    from camber.align.lesson import Lesson
+
+    path = segment.folder / ALIGNER
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+    body, _, end = _opened(path, text, 0)
+    try:
+        lists = json.loads(body)
+        if end != len(text) or lists.pop("format") != FORMAT:
+            raise ValueError(f"format {FORMAT} expected")
+        return Lesson.from_dict(lists)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: not what an aligner learnt ({error}); {_REMEDY}") from None
+
+
+def _join_lessons(lessons: Sequence[Lesson]) -> Lesson | None:
+    if not lessons:
+        return None
+    from camber.align.lesson import Lesson
+
+    return Lesson.join(lessons)
