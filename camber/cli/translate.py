@@ -68,7 +68,9 @@ def command(
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
         links = stack.enter_context(write_whole(alignment_file)) if alignment_file else None
         candidates: list[list[Translation]] = []
-        for best in translator.translations(lines, nbest, distinct, engine, 1 if interactive else CHUNK):
+        for best in translator.translations(
+            lines, nbest, distinct=distinct, engine=engine, chunk=1 if interactive else CHUNK
+        ):
             out.write(best[0].text + "\n")
             if interactive:
                 out.flush()

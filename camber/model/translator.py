@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from camber.corpus import Vocabulary
 from camber.decode.derivation import Decoder, Derivation
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
@@ -20,6 +22,7 @@ from camber.model.directory import ModelDirectory
 from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
 from camber.text.pipeline import TextPipeline
+from camber.text.prepared import Prepared
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
     from camber.nbest.nbest import NBest
@@ -82,17 +85,26 @@ class Translator:
         """Return the same model with another decoder, bent perhaps, and its weights."""
         return Translator(self.text, decoder, weights, self.directory, self.memory)
 
-    def source_tokens(self, line: str) -> list[str]:
-        """Return the tokens of a raw line; a word that the model knows only in another case takes that case."""
-        tokens = self.text.source_tokens(line)
+    @cached_property
+    def _source_words(self) -> Vocabulary:
+        return self.decoder.source_vocabulary
+
+    def prepare(self, line: str) -> Prepared:
+        """Prepare a raw line; a word that the model knows only in another case takes that case."""
+        prepared = self.text.prepare(line)
         if self.text.settings.tokenizer == "none":
-            return tokens
-        known = self.decoder.source_vocabulary.id
+            return prepared
+        known = self._source_words.id
+        tokens = list(prepared.tokens)
         for position, word in enumerate(tokens):
             if known(word) < 0:
                 forms = (word.lower(), word.lower().capitalize(), word.upper())
                 tokens[position] = next((form for form in forms if known(form) >= 0), word)
-        return tokens
+        return replace(prepared, tokens=tuple(tokens))
+
+    def source_tokens(self, line: str) -> list[str]:
+        """Return the tokens of a raw line as the model sees them (see :meth:`prepare`)."""
+        return list(self.prepare(line).tokens)
 
     def translate(self, lines: Iterable[str], engine: Engine = LOCAL) -> list[str]:
         """Translate raw lines.
@@ -100,10 +112,16 @@ class Translator:
         >>> model.translate(["ein haus"])                                           # doctest: +SKIP
         ['a house']
         """
-        return [found[0].text for found in self.translations(lines, engine=engine)]
+        return [best[0].text for best in self.translations(lines, engine=engine)]
 
     def translations(
-        self, lines: Iterable[str], nbest: int = 1, distinct: bool = True, engine: Engine = LOCAL, chunk: int = CHUNK
+        self,
+        lines: Iterable[str],
+        nbest: int = 1,
+        *,
+        distinct: bool = True,
+        engine: Engine = LOCAL,
+        chunk: int = CHUNK,
     ) -> Iterator[list[Translation]]:
         """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time."""
         if isinstance(lines, str | bytes):
@@ -117,15 +135,17 @@ class Translator:
     ) -> Iterator[list[Translation]]:
         first = 0
         while group := list(islice(lines, chunk)):
-            tokens = [self.source_tokens(line) for line in group]
-            decoded = self.decoder.decode(tokens, nbest, distinct, engine, first)
+            source = [self.prepare(line) for line in group]
+            sentences = [prepared.tokens for prepared in source]
+            decoded = self.decoder.decode(sentences, nbest, distinct=distinct, engine=engine, first=first)
             first += len(group)
-            for line, words, found in zip(group, tokens, decoded, strict=True):
-                best = [Translation(self.text.finish(item.words, line), words, item) for item in found]
-                recalled = self.memory.recall(line, words) if self.memory else None
+            for prepared, derivations in zip(source, decoded, strict=True):
+                tokens = list(prepared.tokens)
+                best = [Translation(self.text.finish(item.words, prepared), tokens, item) for item in derivations]
+                recalled = self.memory.recall(prepared.line, prepared.tokens) if self.memory else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
 
-    def to_nbest(self, found: Sequence[Sequence[Translation]]) -> NBest:
+    def to_nbest(self, translations: Sequence[Sequence[Translation]]) -> NBest:
         """Put the translations of many lines into an n-best list: raw texts, with the model's tokens beside them.
 
         Features belong to derivations: a text that was recalled is not listed, or as what the decoder made of the line
@@ -133,18 +153,18 @@ class Translator:
         """
         from camber.decode.lists import to_nbest
 
-        listed = [[item for item in best if not item.recalled] or [*best[:1]] for best in found]
+        listed = [[item for item in best if not item.recalled] or [*best[:1]] for best in translations]
         texts = None
         if self.text.settings.tokenizer != "none":
             texts = [item.decoded if item.recalled else item.text for best in listed for item in best]
         return to_nbest(self.decoder, [[item.derivation for item in best] for best in listed], texts)
 
 
-def _with_first(text: str, found: list[Translation]) -> list[Translation]:
+def _with_first(text: str, decoded: list[Translation]) -> list[Translation]:
     """Put a text before what the decoder found; if it is there, it moves to the front."""
-    same = next((item for item in found if item.text == text), None)
-    first = same or replace(found[0], text=text, recalled=True, decoded=found[0].text)
-    return [first, *(item for item in found if item is not same)]
+    same = next((item for item in decoded if item.text == text), None)
+    first = same or replace(decoded[0], text=text, recalled=True, decoded=decoded[0].text)
+    return [first, *(item for item in decoded if item is not same)]
 
 
 def load(path: str | Path, *, verify: bool = False) -> Translator:

@@ -1,8 +1,8 @@
 """From raw lines to the tokens that a model is trained on, and from its output back to raw text.
 
 text = TextPipeline.learn(TextSettings(source_lang="de", target_lang="en"), german_lines, english_lines)
-tokens = text.source_tokens("Wo ist der Bahnhof?")
-text.finish(["where", "is", "the", "station", "?"], "Wo ist der Bahnhof?")       # → 'Where is the station?'
+prepared = text.prepare("Wo ist der Bahnhof?")                      # prepared.tokens: what the model translates
+text.finish(["where", "is", "the", "station", "?"], prepared)       # → 'Where is the station?'
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from camber.files import decode_lines, read_bytes, write_lines
 from camber.settings import Settings, setting
 from camber.text.case import Truecaser, is_shouted, recase
 from camber.text.detokenise import learn_spaces
+from camber.text.prepared import Prepared
 from camber.text.tokenise import KINDS, Tokenizer, base_language
 
 _SETTINGS_FILE = "text.json"
@@ -65,6 +66,11 @@ class TextPipeline:
         target = Truecaser.learn(map(plain.target_tokenizer.tokenise, target_lines))
         return cls(settings, source, target, spaces)
 
+    def prepare(self, line: str) -> Prepared:
+        """Prepare a source line for translation."""
+        plain = self.source_tokenizer.tokenise(line)
+        return Prepared(line, tuple(self._cased(plain, self.source_case)), tuple(plain), is_shouted(plain))
+
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a source line as the model knows them."""
         return self._cased(self.source_tokenizer.tokenise(line), self.source_case)
@@ -78,18 +84,17 @@ class TextPipeline:
             return [token.lower() for token in tokens]
         return caser.apply(tokens) if caser else tokens
 
-    def finish(self, tokens: Sequence[str], source_line: str = "") -> str:
-        """Return the raw text of a translation: cased like `source_line`, then detokenised.
+    def finish(self, tokens: Sequence[str], source: Prepared) -> str:
+        """Return the raw text of a translation: cased like its source line, then detokenised.
 
         A source line in capitals gives a translation in capitals; otherwise sentences begin with a capital, unless the
         source line begins with a small letter.
         """
         if self.settings.lowercase or self.settings.tokenizer == "none":
             return self.target_tokenizer.detokenise(tokens)
-        source = self.source_tokenizer.tokenise(source_line)
-        if is_shouted(source):
+        if source.shouted:
             return self.target_tokenizer.detokenise(tokens).upper()
-        return self.target_tokenizer.detokenise(recase(tokens, source))
+        return self.target_tokenizer.detokenise(recase(tokens, source.plain))
 
     def save(self, folder: str | Path) -> None:
         """Write ``text.json`` and, where there are truecasers, ``truecase.*.tsv`` into a folder that exists."""

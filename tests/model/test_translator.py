@@ -124,3 +124,22 @@ def test_a_single_string_is_no_list_of_lines(hotel_model: Path) -> None:
         for error in (CamberError, TypeError):
             with pytest.raises(error, match="expected lines, not the single str 'La llave'; put it into a list"):
                 call("La llave")
+
+
+def test_the_vocabulary_is_looked_up_once_and_lines_are_prepared_once(
+    hotel_hiero: Path, hotel_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = camber.load(hotel_hiero)
+    looked, prepared = [], []
+    vocabulary, prepare = type(model.decoder).source_vocabulary.fget, model.text.prepare
+    monkeypatch.setattr(
+        type(model.decoder), "source_vocabulary", property(lambda self: looked.append(self) or vocabulary(self))
+    )
+    monkeypatch.setattr(model.text, "prepare", lambda line: prepared.append(line) or prepare(line))
+    lines = read_lines(hotel_files / "test.es")[:5]
+    for line in lines:
+        model.source_tokens(line)
+    assert len(looked) == 1
+    prepared.clear()
+    list(model.translations(lines, nbest=10))
+    assert prepared == lines

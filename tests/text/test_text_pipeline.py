@@ -25,22 +25,22 @@ def test_text_is_tokenised_and_truecased_by_default():
 
 def test_a_translation_is_recased_and_detokenised():
     text = learn()
-    assert text.finish(["it", "&apos;s", "the", "hotel", "."], "Es ist das Hotel.") == "It's the hotel."
-    assert text.finish(["the", "hotel"], "das Hotel") == "the hotel"
-    assert text.finish(["the", "hotel"], "DAS HOTEL!") == "THE HOTEL"
-    assert text.finish([], "") == ""
+    assert text.finish(["it", "&apos;s", "the", "hotel", "."], text.prepare("Es ist das Hotel.")) == "It's the hotel."
+    assert text.finish(["the", "hotel"], text.prepare("das Hotel")) == "the hotel"
+    assert text.finish(["the", "hotel"], text.prepare("DAS HOTEL!")) == "THE HOTEL"
+    assert text.finish([], text.prepare("")) == ""
 
 
 def test_lowercase_lowers_everything_and_leaves_the_output_small():
     text = learn(lowercase=True)
     assert text.source_tokens("Das Hotel") == ["das", "hotel"]
-    assert text.finish(["the", "hotel", "."], "Das Hotel.") == "the hotel."
+    assert text.finish(["the", "hotel", "."], text.prepare("Das Hotel.")) == "the hotel."
 
 
 def test_tokenised_text_goes_through_untouched():
     text = learn(tokenizer="none")
     line = "It &apos;s ||| The <s> 10\u00a0000 HOTEL ."
-    assert text.finish(text.target_tokens(line), "DAS HOTEL IST") == line
+    assert text.finish(text.target_tokens(line), text.prepare("DAS HOTEL IST")) == line
     assert text.source_tokens("Das HOTEL , bitte") == ["Das", "HOTEL", ",", "bitte"]
 
 
@@ -56,7 +56,9 @@ def test_a_saved_pipeline_does_the_same_when_it_is_loaded(tmp_path, settings):
     assert loaded.settings == text.settings
     for line in ["The house.", "IT IS THE STATION", "where?"]:
         assert loaded.target_tokens(line) == text.target_tokens(line)
-        assert loaded.finish(text.target_tokens(line), line) == text.finish(text.target_tokens(line), line)
+        assert loaded.finish(text.target_tokens(line), loaded.prepare(line)) == text.finish(
+            text.target_tokens(line), text.prepare(line)
+        )
 
 
 def test_saving_twice_gives_the_same_bytes(tmp_path):
@@ -71,7 +73,8 @@ def test_french_spacing_is_learnt_from_the_target_text_and_kept(tmp_path):
     settings = TextSettings(source_lang="en", target_lang="fr")
     text = TextPipeline.learn(settings, ["Is it?"], ["Est-ce ça ?"])
     text.save(tmp_path)
-    assert TextPipeline.load(tmp_path).finish(["ça", "?"], "It?") == "Ça ?"
+    loaded = TextPipeline.load(tmp_path)
+    assert loaded.finish(["ça", "?"], loaded.prepare("It?")) == "Ça ?"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"settings": {}}', '{"settings": {}, "spaces": 3}'])
@@ -101,5 +104,18 @@ def test_real_english_survives_casing_and_back():
         pytest.skip(f"{folder} is absent")
     source, target = read_lines(folder / "dev.de"), read_lines(folder / "dev.en")
     text = TextPipeline.learn(TextSettings(source_lang="de", target_lang="en"), source, target)
-    exact = sum(text.finish(text.target_tokens(t), s) == t for s, t in zip(source, target, strict=True))
+    exact = sum(text.finish(text.target_tokens(t), text.prepare(s)) == t for s, t in zip(source, target, strict=True))
     assert exact >= 0.99 * len(target)
+
+
+@pytest.mark.parametrize("line", ["Das Hotel, bitte!", "DAS HOTEL IST ZU", "das Hotel", ""])
+def test_a_line_is_tokenised_once_for_all_candidates(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = learn()
+    calls = []
+    real = text.source_tokenizer.tokenise
+    monkeypatch.setattr(text.source_tokenizer, "tokenise", lambda line: calls.append(line) or real(line))
+    prepared = text.prepare(line)
+    assert prepared.tokens == tuple(text.source_tokens(line))
+    calls.clear()
+    assert len({text.finish(["the", "hotel", word], prepared) for word in ("one", "two")}) == 2
+    assert calls == []
