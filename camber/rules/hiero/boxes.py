@@ -11,9 +11,11 @@ itself may still become one through outer non-terminals, if they leave its targe
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.rules.hiero.index import HEAD
 
 #: How a pattern is extended by outer non-terminals.
@@ -21,6 +23,16 @@ ALONE, LEFT, RIGHT, BOTH = 0, 1, 2, 3
 
 #: Where the target span of a gap is kept: before the pattern, the gaps inside, behind the pattern.
 BEFORE, INSIDE, BEHIND = 0, 1, 7
+
+
+class Limits(NamedTuple):
+    """What rules may be like: see `HieroSettings`."""
+
+    max_span: int
+    max_symbols: int
+    max_nonterminals: int
+    min_gap: int
+    samples: int
 
 
 @kernel
@@ -80,94 +92,105 @@ def find_boxes(blocks, block, chunks, count, symbols, wanted, limits, gaps, boxe
     """Find the rules at one occurrence; return how many.
 
     `chunks` int64[count, 2]: position in the sentence and length of every contiguous part of the pattern. `wanted` has
-    the bit ``1 << extension`` for every extension of interest. `limits`: max_span, max_symbols, max_nonterminals,
-    min_gap. Fills ``boxes[n] = (extension, target low, target high, target span of the gap before, of the gap behind)``
+    the bit ``1 << extension`` for every extension of interest.
+    Fills ``boxes[n] = (extension, target low, target high, target span of the gap before, of the gap behind)``
     and the target spans of the gaps inside in `gaps`.
     """
-    max_span, max_symbols, max_nonterminals, min_gap = limits[0], limits[1], limits[2], limits[3]
     source, length = block + HEAD, np.int64(blocks[block + 1])
     target = source + length
+    if not _has_links(blocks, source, chunks, count):
+        return 0
+    low = chunks[0, 0]
+    high = chunks[count - 1, 0] + chunks[count - 1, 1]
+    # a pattern that is no box by itself may become one, if its target span stays
+    closed, box_low, box_high, target_low, target_high = close(
+        blocks, source, target, low, high, True, True, True, limits.max_span
+    )
+    extension = (LEFT if box_low < low else 0) + (RIGHT if box_high > high else 0)
+    if not closed or not _allowed(extension, count, symbols, limits):
+        return 0
+    for k in range(count - 1):
+        begin, end = chunks[k, 0] + chunks[k, 1], chunks[k + 1, 0]
+        if not closed_gap(blocks, source, target, begin, end, limits.max_span, gaps, np.int64(INSIDE + k)):
+            return 0
+    if not _closed_outside(blocks, source, target, low, high, box_low, box_high, limits, gaps):
+        return 0
+    size = 0
+    if wanted >> extension & 1 == 1 and blocks[source + box_low] >= 0 and blocks[source + box_high - 1] >= 0:
+        size = _keep(boxes, size, extension, target_low, target_high, gaps)
+    # an outer non-terminal covers at least min_gap words and begins or ends with a linked one
+    longer_low, longer_high = low - limits.min_gap, high + limits.min_gap
+    while longer_low >= 0 and blocks[source + longer_low] < 0:
+        longer_low -= 1
+    while longer_high <= length and blocks[source + longer_high - 1] < 0:
+        longer_high += 1
+    for step in range(LEFT, BOTH + 1):  # the box longer on the left, on the right, on both sides
+        if extension & step != 0 or wanted >> (extension | step) & 1 == 0:
+            continue
+        begin, end = longer_low if step & LEFT else box_low, longer_high if step & RIGHT else box_high
+        if (
+            begin < 0
+            or end > length
+            or end - begin > limits.max_span
+            or blocks[source + begin] < 0
+            or blocks[source + end - 1] < 0
+            or not _allowed(extension | step, count, symbols, limits)
+        ):
+            continue
+        closed, new_low, new_high, target_low, target_high = close(
+            blocks, source, target, begin, end, step & LEFT != 0, step & RIGHT != 0, False, limits.max_span
+        )
+        if closed and _closed_outside(blocks, source, target, low, high, new_low, new_high, limits, gaps):
+            size = _keep(boxes, size, extension | step, target_low, target_high, gaps)
+    return size
+
+
+@kernel_inlined
+def _has_links(blocks, source, chunks, count):
+    """Say whether some word of the pattern is linked, and the first and the last word of every gap."""
     linked = False
     for k in range(count):
         begin, end = source + chunks[k, 0], source + chunks[k, 0] + chunks[k, 1]
         if k + 1 < count and (blocks[end] < 0 or blocks[source + chunks[k + 1, 0] - 1] < 0):
-            return 0
+            return False
         for at in range(begin, end):
             if blocks[at] >= 0:
                 linked = True
-    if not linked:
-        return 0
-    low = chunks[0, 0]
-    high = chunks[count - 1, 0] + chunks[count - 1, 1]
-    size, extension = 0, 0
-    box_low, box_high = low, high  # of the pattern without voluntary non-terminals
-    longer_low, longer_high = low, high
-    for step in range(4):  # the pattern as it is, longer on the left, on the right, on both sides
-        if step > 0 and (extension & step != 0 or wanted >> (extension | step) & 1 == 0):
-            continue
-        more = (step & LEFT) + (step >> 1)
-        begin, end = longer_low if step & LEFT else box_low, longer_high if step & RIGHT else box_high
-        if step > 0:
-            outer = (extension & LEFT) + (extension >> 1) + more
-            if (
-                count - 1 + outer > max_nonterminals
-                or symbols + outer > max_symbols
-                or (step & LEFT and longer_low < 0)
-                or (step & RIGHT and longer_high > length)
-                or end - begin > max_span
-                or blocks[source + begin] < 0
-                or blocks[source + end - 1] < 0
-            ):
-                continue
-        # a pattern that is no box by itself may become one, if its target span stays
-        grow_left, grow_right = step == 0 or step & LEFT != 0, step == 0 or step & RIGHT != 0
-        found, new_low, new_high, target_low, target_high = close(
-            blocks, source, target, begin, end, grow_left, grow_right, step == 0, max_span
-        )
-        if step == 0:
-            if not found:
-                return 0
-            box_low, box_high = new_low, new_high
-            extension = (LEFT if box_low < low else 0) + (RIGHT if box_high > high else 0)
-            outer = (extension & LEFT) + (extension >> 1)
-            if count - 1 + outer > max_nonterminals or symbols + outer > max_symbols:
-                return 0
-            for k in range(count - 1):
-                begin, end = chunks[k, 0] + chunks[k, 1], chunks[k + 1, 0]
-                if not closed_gap(blocks, source, target, begin, end, max_span, gaps, np.int64(INSIDE + k)):
-                    return 0
-        good = found
-        if good and new_low < low:
-            good = (
-                low - new_low >= min_gap
-                and blocks[source + low - 1] >= 0
-                and blocks[source + new_low] >= 0
-                and closed_gap(blocks, source, target, new_low, low, max_span, gaps, np.int64(BEFORE))
-            )
-        if good and new_high > high:
-            good = (
-                new_high - high >= min_gap
-                and blocks[source + high] >= 0
-                and blocks[source + new_high - 1] >= 0
-                and closed_gap(blocks, source, target, high, new_high, max_span, gaps, np.int64(BEHIND))
-            )
-        if step == 0:
-            if not good:
-                return 0
-            # an outer non-terminal covers at least min_gap words and begins or ends with a linked one
-            longer_low, longer_high = low - min_gap, high + min_gap
-            while longer_low >= 0 and blocks[source + longer_low] < 0:
-                longer_low -= 1
-            while longer_high <= length and blocks[source + longer_high - 1] < 0:
-                longer_high += 1
-            good = blocks[source + box_low] >= 0 and blocks[source + box_high - 1] >= 0
-            good = good and wanted >> extension & 1 == 1
-        if good:
-            boxes[size, 0] = extension | step
-            boxes[size, 1] = target_low
-            boxes[size, 2] = target_high
-            for k in range(2):
-                boxes[size, 3 + k] = gaps[BEFORE, k]
-                boxes[size, 5 + k] = gaps[BEHIND, k]
-            size += 1
-    return size
+    return linked
+
+
+@kernel
+def _allowed(extension, count, symbols, limits):
+    """Say whether a rule may have so many symbols and non-terminals."""
+    outer = (extension & LEFT) + (extension >> 1)
+    return count - 1 + outer <= limits.max_nonterminals and symbols + outer <= limits.max_symbols
+
+
+@kernel_inlined
+def _closed_outside(blocks, source, target, low, high, box_low, box_high, limits, gaps):
+    """Say whether what a box has before and behind low:high are closed boxes; keep their target spans."""
+    if box_low < low and not (
+        low - box_low >= limits.min_gap
+        and blocks[source + low - 1] >= 0
+        and blocks[source + box_low] >= 0
+        and closed_gap(blocks, source, target, box_low, low, limits.max_span, gaps, np.int64(BEFORE))
+    ):
+        return False
+    return box_high == high or (
+        box_high - high >= limits.min_gap
+        and blocks[source + high] >= 0
+        and blocks[source + box_high - 1] >= 0
+        and closed_gap(blocks, source, target, high, box_high, limits.max_span, gaps, np.int64(BEHIND))
+    )
+
+
+@kernel
+def _keep(boxes, size, extension, target_low, target_high, gaps):
+    """Write the rule number `size`; return the new number of rules."""
+    boxes[size, 0] = extension
+    boxes[size, 1] = target_low
+    boxes[size, 2] = target_high
+    for k in range(2):
+        boxes[size, 3 + k] = gaps[BEFORE, k]
+        boxes[size, 5 + k] = gaps[BEHIND, k]
+    return size + 1

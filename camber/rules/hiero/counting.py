@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from camber.arrays.types import AnyArray
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.kernel.table import first_slot, mix, next_slot, record_slot, same_run
 from camber.rules.hiero.boxes import BOTH, INSIDE, LEFT, RIGHT, find_boxes
 from camber.rules.hiero.index import HEAD
@@ -89,100 +89,145 @@ class Rules(NamedTuple):
 @kernel
 def collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, size, parts, places):
     """Extract rules at sampled occurrences of the pattern ``scratch.own``, and score them."""
-    first, last, low = lists
-    max_span, samples = limits[0], limits[4]
-    wanted = np.int64(1)
-    for m in range(places[0], places[1]):
-        end, begin = scratch.matches[m, 0], scratch.matches[m, 1]
-        room = max_span - (end + 1 - begin)
-        left, right = begin > 0 and room > 0, end + 1 < len(words) and room > 0
-        if left:
-            wanted |= 1 << LEFT
-        if right:
-            wanted |= 1 << RIGHT
-        if left and right and room > 1:
-            wanted |= 1 << BOTH
-    total = last - first
-    taken = min(total, samples)
-    chunks, gaps, boxes, rows, extracted = scratch.chunks, scratch.gaps, scratch.boxes, scratch.rows, scratch.extracted
-    target_side, place, bits = scratch.target_side, scratch.place, scratch.bits
+    wanted = _wanted(scratch.matches, places, len(words), limits.max_span)
+    taken = min(lists[1] - lists[0], limits.samples)
     oldest = sizes[0]
-    part = 0
-    chunks[0, 1] = 0
-    for k in range(size):
-        if scratch.own[k] < 0:
-            part += 1
-            chunks[part, 1] = 0
-        else:
-            chunks[part, 1] += 1
+    _measure_chunks(scratch.own, size, scratch.chunks)
     sizes[2] = 0  # variants
     for k in range(4):
-        extracted[k] = 0
-    status = DONE
-    batch = scratch.batch
+        scratch.extracted[k] = 0
+    status, batch = DONE, scratch.batch
     for n in range(taken):
         if n % len(batch) == 0:
-            # Occurrences are all over the memory. Reading a bit of many blocks in a short loop lets the processor wait
-            # for all of them at once, and not for one after the other below.
-            touched = 0
-            for k in range(n, min(taken, n + len(batch))):
-                at = k if total <= samples else (2 * k * total + samples - 1) // (2 * samples)
-                occurrence = np.int64(corpus.suffixes[low + at]) if parts == 1 else scratch.arena[first + at]
-                batch[k - n, 0] = occurrence
-                batch[k - n, 1] = corpus.block_of[occurrence & 0xFFFFFFFF]
-            for k in range(min(taken - n, len(batch))):
-                block = batch[k, 1]
-                touched += corpus.blocks[block] ^ corpus.blocks[min(block + 32, len(corpus.blocks) - 1)]
-            sizes[3] = touched  # a result that is used nowhere would not be computed
+            _fetch(corpus, limits.samples, scratch, sizes, lists, parts, n)
         occurrence, block = batch[n % len(batch), 0], batch[n % len(batch), 1]
-        sentence = np.int64(corpus.blocks[block])
-        begin = occurrence & 0xFFFFFFFF
-        chunks[0, 0] = begin - sentence
-        if parts > 1:
-            chunks[1, 0] = chunks[0, 0] + ((occurrence >> 32) & 0xFF)
-        if parts > 2:
-            chunks[2, 0] = chunks[0, 0] + (occurrence >> 40)
-        found = find_boxes(corpus.blocks, block, chunks, parts, size, wanted, limits, gaps, boxes)
-        target = block + HEAD + corpus.blocks[block + 1] + corpus.blocks[block + 2]  # the target words
-        for b in range(found):
-            target_size, h = _target_side(corpus.blocks, target, parts, gaps, boxes, b, target_side, place)
-            extension, low_target, left = boxes[b, 0], boxes[b, 1], boxes[b, 0] & LEFT
-            extracted[extension] += 1
-            row = _row(scratch.slots, rows, rules.target, rules.target_offsets, rules.raw, sizes, oldest,
-                       extension, target_side, target_size, h)  # fmt: skip
-            if row < 0:
-                status = RULES
-                break
-            rows[row, 2] += 1
-            for k in range(MOST_SYMBOLS):
-                bits[k] = 0
-            symbol = left
-            for k in range(parts):
-                for word in range(chunks[k, 0], chunks[k, 0] + chunks[k, 1]):
-                    span = np.int64(corpus.blocks[block + HEAD + word])
-                    if span >= 0 and (span >> 16) - (span & 0xFFFF) == 1:
-                        bits[symbol] = 1 << place[(span & 0xFFFF) - low_target]
-                    elif span >= 0:
-                        at = sentence + word
-                        for link in range(corpus.link_starts[at], corpus.link_starts[at + 1]):
-                            bits[symbol] |= 1 << place[corpus.link_targets[link] - low_target]
-                    symbol += 1
-                symbol += 1
-            if not _count_links(scratch.variants, rows, row, bits, symbol - 1, sizes):
-                status = VARIANTS
+        _place_chunks(scratch.chunks, parts, occurrence, np.int64(corpus.blocks[block]))
+        count = find_boxes(
+            corpus.blocks, block, scratch.chunks, parts, size, wanted, limits, scratch.gaps, scratch.boxes
+        )
+        for b in range(count):
+            status = _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b)
+            if status != DONE:
                 break
         if status != DONE:
-            sizes[1] = 0
             break
     for rule in range(oldest, sizes[0]):
         scratch.slots[scratch.rows[rule - oldest, 1]] = -1
     if status == DONE:
         for rule in range(oldest, sizes[0]):
             if not _finish(lexicon, ids, scratch, rules, rule, rule - oldest, size, taken):
-                sizes[1] = 0
                 status = RULES
                 break
+    if status != DONE:
+        sizes[1] = 0
     return status
+
+
+@kernel
+def _wanted(matches, places, length, max_span):
+    """Return the extensions for which there is room around some place of the pattern in the sentence, as bits."""
+    wanted = np.int64(1)
+    for m in range(places[0], places[1]):
+        end, begin = matches[m, 0], matches[m, 1]
+        room = max_span - (end + 1 - begin)
+        left, right = begin > 0 and room > 0, end + 1 < length and room > 0
+        if left:
+            wanted |= 1 << LEFT
+        if right:
+            wanted |= 1 << RIGHT
+        if left and right and room > 1:
+            wanted |= 1 << BOTH
+    return wanted
+
+
+@kernel
+def _measure_chunks(pattern, size, chunks):
+    """Set the lengths of the contiguous parts of a pattern."""
+    part = 0
+    chunks[0, 1] = 0
+    for k in range(size):
+        if pattern[k] < 0:
+            part += 1
+            chunks[part, 1] = 0
+        else:
+            chunks[part, 1] += 1
+
+
+@kernel_inlined
+def _fetch(corpus, samples, scratch, sizes, lists, parts, n):
+    """Write the n-th sampled occurrence and those behind it, as many as fit, with their blocks into the batch.
+
+    Occurrences are all over the memory. Reading a bit of many blocks in a short loop lets the processor wait for all of
+    them at once, and not for one after the other later on.
+    """
+    first, last, low = lists
+    total = last - first
+    batch, size = scratch.batch, min(min(total, samples) - n, len(scratch.batch))
+    for k in range(size):
+        at = n + k if total <= samples else (2 * (n + k) * total + samples - 1) // (2 * samples)
+        occurrence = np.int64(corpus.suffixes[low + at]) if parts == 1 else scratch.arena[first + at]
+        batch[k, 0] = occurrence
+        batch[k, 1] = corpus.block_of[occurrence & 0xFFFFFFFF]
+    touched = 0
+    for k in range(size):
+        block = batch[k, 1]
+        touched += corpus.blocks[block] ^ corpus.blocks[min(block + 32, len(corpus.blocks) - 1)]
+    sizes[3] = touched  # a result that is used nowhere would not be computed
+
+
+@kernel
+def _place_chunks(chunks, parts, occurrence, sentence):
+    """Set where the parts of the pattern stand in the sentence of an occurrence."""
+    chunks[0, 0] = (occurrence & 0xFFFFFFFF) - sentence
+    if parts > 1:
+        chunks[1, 0] = chunks[0, 0] + ((occurrence >> 32) & 0xFF)
+    if parts > 2:
+        chunks[2, 0] = chunks[0, 0] + (occurrence >> 40)
+
+
+@kernel_inlined
+def _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b):
+    """Count the rule in box `b` of an occurrence; return what ran out of room."""
+    boxes, rows = scratch.boxes, scratch.rows
+    target = block + HEAD + corpus.blocks[block + 1] + corpus.blocks[block + 2]  # the target words
+    target_size, h = _target_side(
+        corpus.blocks, target, parts, scratch.gaps, boxes, b, scratch.target_side, scratch.place
+    )
+    extension = boxes[b, 0]
+    scratch.extracted[extension] += 1
+    row = _row(
+        scratch.slots, rows, rules.target, rules.target_offsets, rules.raw, sizes, oldest, extension,
+        scratch.target_side, target_size, h,
+    )  # fmt: skip
+    if row < 0:
+        return RULES
+    rows[row, 2] += 1
+    symbols = _read_links(corpus, block, scratch, parts, extension & LEFT, boxes[b, 1])
+    return DONE if _count_links(scratch.variants, rows, row, scratch.bits, symbols, sizes) else VARIANTS
+
+
+@kernel_inlined
+def _read_links(corpus, block, scratch, parts, left, low_target):
+    """Write the links of every source symbol of a rule as bits; return how many symbols there are up to the last word.
+
+    `left`: 1 if the rule begins with a non-terminal; `low_target`: where its target side begins.
+    """
+    chunks, place, bits = scratch.chunks, scratch.place, scratch.bits
+    for k in range(MOST_SYMBOLS):
+        bits[k] = 0
+    symbol = left
+    for k in range(parts):
+        for word in range(chunks[k, 0], chunks[k, 0] + chunks[k, 1]):
+            span = np.int64(corpus.blocks[block + HEAD + word])
+            if span >= 0 and (span >> 16) - (span & 0xFFFF) == 1:
+                bits[symbol] = 1 << place[(span & 0xFFFF) - low_target]
+            elif span >= 0:
+                at = corpus.blocks[block] + word
+                for link in range(corpus.link_starts[at], corpus.link_starts[at + 1]):
+                    bits[symbol] |= 1 << place[corpus.link_targets[link] - low_target]
+            symbol += 1
+        symbol += 1
+    return symbol - 1
 
 
 @kernel
@@ -272,84 +317,15 @@ def _count_links(variants, rows, row, bits, symbols, sizes):
 @kernel
 def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
     """Write the source side, the most frequent links and the raw features of a rule; False: no room."""
-    rows, variants = scratch.rows, scratch.variants
-    extension = np.int64(rules.raw[rule, 0])
-    left, right = extension & LEFT, (extension & RIGHT) >> 1
-    start = rules.source_offsets[rule]
-    if start + size + 2 > len(rules.source):
+    rows, raw = scratch.rows, rules.raw[rule]
+    extension = np.int64(raw[0])
+    arity = _write_source(ids, scratch.own, size, extension, rules, rule)
+    if arity < 0:
         return False
-    end, arity = start, 0
-    if left == 1:
-        arity += 1
-        rules.source[end] = -arity
-        end += 1
-    for k in range(size):
-        if scratch.own[k] < 0:
-            arity += 1
-            rules.source[end] = -arity
-        else:
-            rules.source[end] = ids[scratch.own[k]]
-        end += 1
-    if right == 1:
-        arity += 1
-        rules.source[end] = -arity
-        end += 1
-    rules.source_offsets[rule + 1] = end
-
-    best, variant = rows[row, 3], rows[row, 3]
-    while variant >= 0:
-        if variants[variant, 0] > variants[best, 0]:
-            best = variant
-        variant = variants[variant, 1]
-    target_start, target_end = rules.target_offsets[rule], rules.target_offsets[rule + 1]
-    link = rules.link_offsets[rule]
-    if link + (end - start) * (target_end - target_start) > len(rules.links):
+    links = scratch.variants[_most_frequent(scratch.variants, rows[row, 3]), 2:]
+    if not _write_links(links, rules, rule):
         return False
-    for s in range(end - start):
-        bits = variants[best, 2 + s]
-        for t in range(target_end - target_start):
-            if bits >> t & 1:
-                rules.links[link, 0] = s
-                rules.links[link, 1] = t
-                link += 1
-    rules.link_offsets[rule + 1] = link
-
-    # lexical weights: the best source word for every target word and the other way round, NULL included; and the
-    # mean over linked words (Koehn et al. 2003)
-    best_t, best_s, mean_t, mean_s = 1.0, 1.0, 1.0, 1.0
-    weights, words = scratch.weights, 0  # per source symbol: the best, the sum and the number of its counterparts
-    for s in range(end - start):
-        source = rules.source[start + s]
-        weights[s, 0] = lexicon.source_null[source] if source >= 0 else 1.0
-        weights[s, 1] = 0.0
-        weights[s, 2] = 0.0
-    for t in range(target_end - target_start):
-        target = rules.target[target_start + t]
-        if target < 0:
-            continue
-        words += 1
-        most, total, linked = lexicon.target_null[target], 0.0, 0
-        for s in range(end - start):
-            source = rules.source[start + s]
-            if source < 0:
-                continue
-            t_given_s, s_given_t = _lexical(lexicon, source, target)
-            most = max(most, t_given_s)
-            weights[s, 0] = max(weights[s, 0], s_given_t)
-            if variants[best, 2 + s] >> t & 1:
-                total += t_given_s
-                linked += 1
-                weights[s, 1] += s_given_t
-                weights[s, 2] += 1.0
-        best_t *= most
-        mean_t *= total / linked if linked > 0 else lexicon.target_null[target]
-    for s in range(end - start):
-        if rules.source[start + s] >= 0:
-            best_s *= weights[s, 0]
-            mean_s *= (
-                weights[s, 1] / weights[s, 2] if weights[s, 2] > 0 else lexicon.source_null[rules.source[start + s]]
-            )
-    raw = rules.raw[rule]
+    best_t, best_s, mean_t, mean_s, words = _lexical_weights(lexicon, links, scratch.weights, rules, rule)
     raw[0] = rows[row, 2] / taken
     raw[1] = best_t
     raw[2] = best_s
@@ -362,6 +338,104 @@ def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
     raw[9] = arity
     raw[10] = words
     return True
+
+
+@kernel_inlined
+def _write_source(ids, pattern, size, extension, rules, rule):
+    """Write the pattern with its outer non-terminals; return the number of all non-terminals, -1: no room."""
+    source, end, arity = rules.source, rules.source_offsets[rule], 0
+    if end + size + 2 > len(source):
+        return -1
+    if extension & LEFT:
+        arity += 1
+        source[end] = -arity
+        end += 1
+    for k in range(size):
+        if pattern[k] < 0:
+            arity += 1
+            source[end] = -arity
+        else:
+            source[end] = ids[pattern[k]]
+        end += 1
+    if extension & RIGHT:
+        arity += 1
+        source[end] = -arity
+        end += 1
+    rules.source_offsets[rule + 1] = end
+    return arity
+
+
+@kernel
+def _most_frequent(variants, variant):
+    """Return the variant that was counted most often, of those behind the first; the first among equals."""
+    best = variant
+    while variant >= 0:
+        if variants[variant, 0] > variants[best, 0]:
+            best = variant
+        variant = variants[variant, 1]
+    return best
+
+
+@kernel_inlined
+def _write_links(bits, rules, rule):
+    """Write links, given as bits of every source symbol; False: no room."""
+    sources = rules.source_offsets[rule + 1] - rules.source_offsets[rule]
+    targets = rules.target_offsets[rule + 1] - rules.target_offsets[rule]
+    link = rules.link_offsets[rule]
+    if link + sources * targets > len(rules.links):
+        return False
+    for s in range(sources):
+        for t in range(targets):
+            if bits[s] >> t & 1:
+                rules.links[link, 0] = s
+                rules.links[link, 1] = t
+                link += 1
+    rules.link_offsets[rule + 1] = link
+    return True
+
+
+@kernel_inlined
+def _lexical_weights(lexicon, bits, weights, rules, rule):
+    """Return the lexical weights p(t|s) and p(s|t), best and mean, and the number of target words.
+
+    Best: the best source word for every target word and the other way round, NULL included. Mean: over linked words
+    (Koehn et al. 2003).
+    """
+    start, end = rules.source_offsets[rule], rules.source_offsets[rule + 1]
+    best_t, best_s, mean_t, mean_s = 1.0, 1.0, 1.0, 1.0
+    words = 0
+    for s in range(end - start):  # per source symbol: the best, the sum and the number of its counterparts
+        source = rules.source[start + s]
+        weights[s, 0] = lexicon.source_null[source] if source >= 0 else 1.0
+        weights[s, 1] = 0.0
+        weights[s, 2] = 0.0
+    target_start = rules.target_offsets[rule]
+    for t in range(rules.target_offsets[rule + 1] - target_start):
+        target = rules.target[target_start + t]
+        if target < 0:
+            continue
+        words += 1
+        most, total, linked = lexicon.target_null[target], 0.0, 0
+        for s in range(end - start):
+            source = rules.source[start + s]
+            if source < 0:
+                continue
+            t_given_s, s_given_t = _lexical(lexicon, source, target)
+            most = max(most, t_given_s)
+            weights[s, 0] = max(weights[s, 0], s_given_t)
+            if bits[s] >> t & 1:
+                total += t_given_s
+                linked += 1
+                weights[s, 1] += s_given_t
+                weights[s, 2] += 1.0
+        best_t *= most
+        mean_t *= total / linked if linked > 0 else lexicon.target_null[target]
+    for s in range(end - start):
+        source = rules.source[start + s]
+        if source >= 0:
+            best_s *= weights[s, 0]
+            mean_s *= weights[s, 1] / weights[s, 2] if weights[s, 2] > 0 else lexicon.source_null[source]
+    return best_t, best_s, mean_t, mean_s, words
 
 
 @kernel

@@ -22,6 +22,7 @@ from camber.arrays.types import F8, I8
 from camber.errors import CamberError, SettingsError
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, record_slot
+from camber.rules.hiero.boxes import Limits
 from camber.rules.hiero.counting import (
     ARENA,
     DONE,
@@ -98,9 +99,9 @@ class HieroExtractor:
             )
         self._columns = index.columns
         self._lexicon = _hashed(lexicon, len(index.source.vocabulary), len(index.target.vocabulary))
-        limits = self.settings
-        self._limits = np.array(
-            [limits.max_span, limits.max_symbols, limits.max_nonterminals, limits.min_gap, limits.samples], np.int64
+        chosen = self.settings
+        self._limits = Limits(
+            chosen.max_span, chosen.max_symbols, chosen.max_nonterminals, chosen.min_gap, chosen.samples
         )
         self._memory = threading.local()
         self._kept: _Kept | None = None

@@ -100,9 +100,9 @@ def _descend(corpus, lexicon, words, ids, root, limits, scratch, rules, sizes):
         )  # fmt: skip
         if status != DONE:
             return status
-        if size == limits[1]:
+        if size == limits.max_symbols:
             continue
-        wider = size + 2 <= limits[1] and parts <= limits[2]
+        wider = size + 2 <= limits.max_symbols and parts <= limits.max_nonterminals
         children, found = _children(words, limits, scratch, first_match, last_match, wider)
         if found < 0:
             return MATCHES
@@ -125,9 +125,9 @@ def _children(words, limits, scratch, first_match, last_match, wider):
     children, found = 0, 0
     for m in range(first_match, last_match):
         end, begin = matches[m, 0], matches[m, 1]
-        for j in range(end + 1, min(begin + limits[0], len(words))):
+        for j in range(end + 1, min(begin + limits.max_span, len(words))):
             w, gap = words[j], 0 if j == end + 1 else 1
-            if w < 0 or (gap == 1 and (not wider or j - end - 1 < limits[3])):
+            if w < 0 or (gap == 1 and (not wider or j - end - 1 < limits.min_gap)):
                 continue
             c = child[gap, w]
             if c < 0:
@@ -154,7 +154,7 @@ def _children(words, limits, scratch, first_match, last_match, wider):
 def _follow(corpus, limits, scratch, sizes, first, last, parts, tail, wider):
     """Find every child of a pattern at every occurrence, in one pass; return how many times, -1: no room."""
     local, child, table, arena, pairs = scratch.local, scratch.child, scratch.children, scratch.arena, scratch.pairs
-    max_span, min_gap = limits[0], limits[3]
+    max_span, min_gap = limits.max_span, limits.min_gap
     shift = 32 if parts == 1 else 40
     hits = 0
     for k in range(first, last):
