@@ -9,41 +9,52 @@ nothing depends on how the corpus was cut.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from camber.arrays.types import F4
-from camber.kernel import kernel
+from camber.arrays.types import F4, I4, I8, Array
+from camber.corpus.bitext import Sentences
+from camber.kernel import kernel, kernel_inlined
 
 #: Lexical parameters of one entry of the link index: p(target word | source word) and p(source word | target word).
 LEXICAL = np.dtype([("forward", np.float32), ("backward", np.float32)])
 
 
+class Pairs(NamedTuple):
+    """Sentence pairs and their possible links."""
+
+    source_offsets: Array  # int64[pairs + 1]
+    target_offsets: Array  # int64[pairs + 1]
+    source_ids: Array  # int32[tokens]
+    target_ids: Array  # int32[tokens]
+    link_offsets: Array  # int64[pairs + 1]
+    entries: Array  # int32[links]: the entry of every possible link (see `links`)
+
+    @classmethod
+    def of(cls, source: Sentences, target: Sentences, link_offsets: I8, entries: I4) -> Pairs:
+        """Take the arrays of both sides."""
+        return cls(source.offsets, target.offsets, source.ids, target.ids, link_offsets, entries)
+
+
+class Parameters(NamedTuple):
+    """The parameters of both directions."""
+
+    lexical: Array  # LEXICAL[entries]
+    null_target: Array  # float32[target words]: p(t|NULL)
+    null_source: Array  # float32[source words]: p(s|NULL)
+    jumps: Array  # float32[2 directions, plain and reversed, width]: weight of a jump, distance 0 in the middle
+    p_null: Array  # float32
+
+
 @kernel
-def expect(
-    first,
-    last,
-    source_offsets,
-    target_offsets,
-    source_ids,
-    target_ids,
-    link_offsets,
-    entries,
-    lexical,
-    null_target,
-    null_source,
-    jumps,
-    p_null,
-    chain,
-    work,
-    jump_counts,
-    posterior,
-):
+def expect(first, last, pairs, parameters, chain, work, jump_counts, posterior):
     """Compute posterior[links of these pairs] of pairs `first` to `last`: the product of both directions' posteriors.
 
-    lexical[entries] LEXICAL; null_target[target words] p(t|NULL); jumps[2, 2, width] are the jump weights of both
-    directions, second as they are and reversed, distance 0 in the middle; without `chain` they are not used. `work`
-    comes from :func:`workspace`; jump_counts[2, width] are added to.
+    Without `chain` the jumps are not used. `work` comes from :func:`workspace`; jump_counts[2, width] are added to.
     """
+    source_offsets, target_offsets, source_ids, target_ids, link_offsets, entries = pairs
+    lexical, null_target, null_source, jumps, p_null = parameters
     forward, backward, nulls = work[0], work[1], work[2]
     for s in range(first, last):
         source, target, base = source_offsets[s], target_offsets[s], link_offsets[s]
@@ -100,13 +111,19 @@ def _chain(observations, states, row, emission, p_null, jumps, work, jump_counts
     alpha[observations, row] is P(o_1..o_j, last real state i) / P(o_1..o_j): whether o_j itself comes from that state
     or from NULL does not matter for what follows.
     """
-    nulls, alpha, scales, leave = work[2], work[3], work[4], work[5]
-    reach, weight, beta, counts = work[6], work[7], work[8], work[9]
-    ahead = work[10][4:]  # with room for three zeros on its left
     middle = jumps.shape[1] // 2
-    plain, mirrored = jumps[0], jumps[1]
-    keep = np.float32(1) - p_null
-    # 1 / Z(k): a jump from k must land inside the sentence
+    _leaving(states, row, np.float32(1) - p_null, jumps[0], middle, work[5])
+    _forward(observations, states, row, emission, p_null, jumps[0], work)
+    _backward(observations, row, emission, p_null, jumps[1], work)
+    plain, counts = jumps[0], work[9]
+    for d in range(middle - row, middle + row):
+        jump_counts[d] += counts[d] * plain[d]
+        counts[d] = 0
+
+
+@kernel
+def _leaving(states, row, keep, plain, middle, leave):
+    """Set leave[k] to p(a state produces the next word) / Z(k): a jump from k must land inside the sentence."""
     window = plain[middle : middle + states]
     total = np.float32(0)
     for i in range(states):
@@ -117,6 +134,12 @@ def _chain(observations, states, row, emission, p_null, jumps, work, jump_counts
         leave[k] = keep / total
         total += plain[middle - k - 1] - plain[middle + states - 1 - k]
 
+
+@kernel_inlined
+def _forward(observations, states, row, emission, p_null, plain, work):
+    """Fill alpha and the factors by which its rows were scaled."""
+    nulls, alpha, scales, leave, reach, weight = work[2], work[3], work[4], work[5], work[6], work[7]
+    middle, keep = len(plain) // 2, np.float32(1) - p_null
     # the first word: a jump from the place before the sentence
     total = np.float32(0)
     for i in range(states):
@@ -141,7 +164,14 @@ def _chain(observations, states, row, emission, p_null, jumps, work, jump_counts
         for i in range(row):
             after[i] *= scale
 
-    # β is scaled so that Σ_i α_j(i) β_j(i) = 1
+
+@kernel_inlined
+def _backward(observations, row, emission, p_null, mirrored, work):
+    """Turn emissions into posteriors and count jumps; β is scaled so that Σ_i α_j(i) β_j(i) = 1."""
+    nulls, alpha, scales, leave = work[2], work[3], work[4], work[5]
+    reach, weight, beta, counts = work[6], work[7], work[8], work[9]
+    ahead = work[10][4:]  # with room for three zeros on its left
+    middle, keep = len(mirrored) // 2, np.float32(1) - p_null
     for i in range(row):
         beta[i] = 1
     for i in range(row, row + 4):
@@ -163,9 +193,6 @@ def _chain(observations, states, row, emission, p_null, jumps, work, jump_counts
     for i in range(row):
         real = keep * emission[i]
         emission[i] = alpha[i] * beta[i] * real / (real + nulls[0])
-    for d in range(middle - row, middle + row):
-        jump_counts[d] += counts[d] * plain[d]
-        counts[d] = 0
 
 
 @kernel

@@ -7,16 +7,16 @@ word ids, so that the statistics of a long n-best list cost little more than loo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from
-from camber.arrays.types import I8
+from camber.arrays.types import I8, Array
 from camber.corpus import Sentences, Vocabulary
 from camber.errors import CamberError, SettingsError
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.kernel.table import empty_table, find, insert
 from camber.metrics.metric import Conventions, Metric, References, grouped_references, owners, signature_of_sacrebleu
 
@@ -119,25 +119,15 @@ class BLEU(Metric):
         offsets = np.array(reference_offsets, np.int64)
         owner = owners(len(hypotheses), len(offsets) - 1, sentences)
         tokens = references.offsets[offsets]
-        table = empty_table(self.order * int(np.diff(tokens).max(initial=0)))
-        size = len(table)
         rows = np.zeros((len(hypotheses), 2 + 2 * self.order), np.int64)
         _count_matches(
-            hypotheses.ids.astype(np.int64),
-            hypotheses.offsets.astype(np.int64),
-            np.argsort(owner, kind="stable"),
-            owner,
-            references.ids.astype(np.int64),
-            references.offsets.astype(np.int64),
+            _Texts.of(hypotheses),
+            _Texts.of(references),
             offsets,
-            len(references.vocabulary),
-            self.order,
+            owner,
+            np.argsort(owner, kind="stable"),
             self.reference_length == "shortest",
-            table,
-            np.zeros(size, np.int64),
-            np.zeros(size, np.int64),
-            np.zeros(size, np.int64),
-            np.zeros(size, np.int64),
+            _Ngrams.of(self.order, int(np.diff(tokens).max(initial=0)), len(references.vocabulary)),
             rows,
         )
         if self.strict:
@@ -191,92 +181,129 @@ def bleu_sbp(how: Conventions) -> BLEU:
     return bleu(how, strict=True)
 
 
-@kernel
-def _count_matches(
-    hypothesis_ids,
-    hypothesis_offsets,
-    by_sentence,
-    owner,
-    reference_ids,
-    reference_offsets,
-    group_offsets,
-    words,
-    order,
-    shortest,
-    table,
-    limits,
-    counts,
-    stamps,
-    used,
-    rows,
-):
-    """Fill `rows` with lengths, clipped matches and n-grams of every hypothesis.
+class _Texts(NamedTuple):
+    """Sentences, as kernels take them."""
 
-    An n-gram is a node of a trie: the slot of its key (slot of its prefix + 1) * words + last word. `limits` holds the
-    largest count in one reference; `counts` the count in the text whose number is in `stamps`.
+    ids: Array  # int64[tokens]
+    offsets: Array  # int64[sentences + 1]
+
+    @classmethod
+    def of(cls, sentences: Sentences) -> _Texts:
+        """Take the arrays of sentences."""
+        return cls(sentences.ids.astype(np.int64), sentences.offsets.astype(np.int64))
+
+
+class _Ngrams(NamedTuple):
+    """The n-grams of the references of one sentence.
+
+    An n-gram is a node of a trie: the slot of its key (slot of its prefix + 1) * words + last word.
     """
-    in_table = 0
+
+    order: int
+    words: int  # in the vocabulary
+    table: Array  # int64[slots]: keys
+    limits: Array  # int64[slots]: the largest count in one reference
+    counts: Array  # int64[slots]: the count in the text whose number is in `stamps`
+    stamps: Array  # int64[slots]
+    used: Array  # int64[slots]: the slots that are taken
+
+    @classmethod
+    def of(cls, order: int, tokens: int, words: int) -> _Ngrams:
+        """Make room for the n-grams of so many tokens."""
+        table = empty_table(order * tokens)
+        limits, counts, stamps, used = (np.zeros(len(table), np.int64) for _ in range(4))
+        return cls(order, words, table, limits, counts, stamps, used)
+
+
+@kernel
+def _count_matches(hypotheses, references, group_offsets, owner, by_sentence, shortest, ngrams, rows):
+    """Fill `rows` with lengths, clipped matches and n-grams of every hypothesis."""
+    taken = 0
     current = -1
     text = 0  # a new number for every reference and hypothesis that is walked through
     for k in range(len(by_sentence)):
         h = by_sentence[k]
         sentence = owner[h]
+        first, last = group_offsets[sentence], group_offsets[sentence + 1]
         if sentence != current:
             current = sentence
-            for i in range(in_table):
-                table[used[i]] = -1
-                limits[used[i]] = 0
-            in_table = 0
-            for r in range(group_offsets[sentence], group_offsets[sentence + 1]):
+            for i in range(taken):
+                ngrams.table[ngrams.used[i]] = -1
+                ngrams.limits[ngrams.used[i]] = 0
+            taken = 0
+            for r in range(first, last):
                 text += 1
-                start, end = reference_offsets[r], reference_offsets[r + 1]
-                for i in range(start, end):
-                    prefix = 0
-                    for j in range(i, min(i + order, end)):
-                        if reference_ids[j] < 0:
-                            break
-                        slot = insert(table, prefix * words + reference_ids[j])
-                        if stamps[slot] != text:
-                            stamps[slot] = text
-                            counts[slot] = 0
-                        counts[slot] += 1
-                        if limits[slot] == 0:
-                            used[in_table] = slot
-                            in_table += 1
-                        if counts[slot] > limits[slot]:
-                            limits[slot] = counts[slot]
-                        prefix = slot + 1
+                taken = _add_reference(references, r, text, ngrams, taken)
         text += 1
-        start, end = hypothesis_offsets[h], hypothesis_offsets[h + 1]
-        length = end - start
-        best = -1
-        for r in range(group_offsets[sentence], group_offsets[sentence + 1]):
-            other = reference_offsets[r + 1] - reference_offsets[r]
-            if best < 0:
-                best = other
-            elif shortest:
-                best = min(best, other)
-            else:  # the closest; of two as close, the shorter
-                nearer = abs(other - length) - abs(best - length)
-                if nearer < 0 or (nearer == 0 and other < best):
-                    best = other
+        length = hypotheses.offsets[h + 1] - hypotheses.offsets[h]
         rows[h, 0] = length
-        rows[h, 1] = best
-        for n in range(order):
-            rows[h, 2 + order + n] = max(0, length - n)
-        for i in range(start, end):
-            prefix = 0
-            for n in range(min(order, end - i)):
-                word = hypothesis_ids[i + n]
-                if word < 0:
-                    break
-                slot = find(table, prefix * words + word)
-                if slot < 0:
-                    break
-                if stamps[slot] != text:
-                    stamps[slot] = text
-                    counts[slot] = 0
-                counts[slot] += 1
-                if counts[slot] <= limits[slot]:
-                    rows[h, 2 + n] += 1
-                prefix = slot + 1
+        rows[h, 1] = _reference_length(references.offsets, first, last, length, shortest)
+        for n in range(ngrams.order):
+            rows[h, 2 + ngrams.order + n] = max(0, length - n)
+        _match(hypotheses, h, text, ngrams, rows[h])
+
+
+@kernel
+def _count_again(ngrams, slot, text):
+    """Count an n-gram of a text; return how often it was there so far."""
+    if ngrams.stamps[slot] != text:
+        ngrams.stamps[slot] = text
+        ngrams.counts[slot] = 0
+    ngrams.counts[slot] += 1
+    return ngrams.counts[slot]
+
+
+@kernel_inlined
+def _add_reference(references, r, text, ngrams, taken):
+    """Add the n-grams of a reference; return how many slots are taken."""
+    start, end = references.offsets[r], references.offsets[r + 1]
+    for i in range(start, end):
+        prefix = 0
+        for j in range(i, min(i + ngrams.order, end)):
+            word = references.ids[j]
+            if word < 0:
+                break
+            slot = insert(ngrams.table, prefix * ngrams.words + word)
+            count = _count_again(ngrams, slot, text)
+            if ngrams.limits[slot] == 0:
+                ngrams.used[taken] = slot
+                taken += 1
+            if count > ngrams.limits[slot]:
+                ngrams.limits[slot] = count
+            prefix = slot + 1
+    return taken
+
+
+@kernel
+def _reference_length(offsets, first, last, length, shortest):
+    """Return the length of the shortest or closest reference, of two as close the shorter; -1: there is none."""
+    best = -1
+    for r in range(first, last):
+        other = offsets[r + 1] - offsets[r]
+        if best < 0:
+            best = other
+        elif shortest:
+            best = min(best, other)
+        else:
+            nearer = abs(other - length) - abs(best - length)
+            if nearer < 0 or (nearer == 0 and other < best):
+                best = other
+    return best
+
+
+@kernel_inlined
+def _match(hypotheses, h, text, ngrams, row):
+    """Count the n-grams of a hypothesis that the references have, each as often as one of them at most."""
+    start, end = hypotheses.offsets[h], hypotheses.offsets[h + 1]
+    for i in range(start, end):
+        prefix = 0
+        for n in range(min(ngrams.order, end - i)):
+            word = hypotheses.ids[i + n]
+            if word < 0:
+                break
+            slot = find(ngrams.table, prefix * ngrams.words + word)
+            if slot < 0:
+                break
+            if _count_again(ngrams, slot, text) <= ngrams.limits[slot]:
+                row[2 + n] += 1
+            prefix = slot + 1

@@ -19,17 +19,8 @@ def run_pairs(bitext, lexical, null_target, null_source, jumps, p_null, chain):
     hmm.expect(
         0,
         len(bitext),
-        bitext.source.offsets,
-        bitext.target.offsets,
-        bitext.source.ids,
-        bitext.target.ids,
-        index.offsets,
-        index.entries,
-        lexical,
-        null_target,
-        null_source,
-        jumps,
-        np.float32(p_null),
+        hmm.Pairs.of(bitext.source, bitext.target, index.offsets, index.entries),
+        hmm.Parameters(lexical, null_target, null_source, jumps, np.float32(p_null)),
         chain,
         hmm.workspace(bitext.source.longest, bitext.target.longest),
         counts,
@@ -93,16 +84,14 @@ def test_a_short_pair_after_a_long_one_gets_the_same_posteriors_as_alone():
     work = hmm.workspace(40, 37)
     first = index.offsets[1]
     alone, alone_counts = np.zeros_like(posterior[first:]), np.zeros_like(counts)
-    sides = both.source, both.target
-    arrays = [side.offsets for side in sides] + [side.ids for side in sides]
-    hmm.expect(
-        1, 2, *arrays, index.offsets, index.entries, *parameters, np.float32(0.1), True, work, alone_counts, alone
+    given = (
+        hmm.Pairs.of(both.source, both.target, index.offsets, index.entries),
+        hmm.Parameters(*parameters, np.float32(0.1)),
     )
+    hmm.expect(1, 2, *given, True, work, alone_counts, alone)
     assert np.array_equal(posterior[first:], alone)
     long_counts, alone = np.zeros_like(counts), np.zeros_like(posterior[:first])
-    hmm.expect(
-        0, 1, *arrays, index.offsets, index.entries, *parameters, np.float32(0.1), True, work, long_counts, alone
-    )
+    hmm.expect(0, 1, *given, True, work, long_counts, alone)
     assert counts == pytest.approx(long_counts + alone_counts, abs=1e-6)
 
 

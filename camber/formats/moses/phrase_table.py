@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from camber.arrays.ragged import offsets_from, ranks, sort_keys, take_ragged
-from camber.arrays.types import F4, I4, I8, U1
+from camber.arrays.types import F4, I4, I8, U1, Array
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import InputError
 from camber.files import read_bytes
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.kernel.words import NOTHING, rehash, set_word, with_byte, word_slot
 from camber.rules.phrase.store import REORDERING_NAMES, SCORE_NAMES, RuleStore
 
@@ -112,33 +112,58 @@ def read_columns(path: str | Path, names: tuple[str, ...], full: bool, most: flo
         ) from None
     letters = np.frombuffer(data, np.uint8)
     words = [_Words(letters), _Words(letters)]
-    state = np.zeros(7, np.int64)
-    sizes, columns = np.zeros((0, 3), np.int64), len(names)
-    out = np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, columns)), np.zeros((0, 2), np.uint8)
-    why = _scan(letters, False, full, state, *words[0].arrays, *words[1].arrays, sizes, *out, np.zeros((0, 3)), _POWERS)
-    lines, source_words, target_words, links = state[[_ROW, _SOURCE_WORDS, _TARGET_WORDS, _LINKS]].tolist()
+    state, columns = np.zeros(7, np.int64), _Columns.of(0, 0, 0, 0, len(names))
+    why = _scan(letters, False, full, state, words[0].arrays, words[1].arrays, columns, _POWERS)
     if why == _DONE:
-        sizes, counts = np.zeros((lines, 3), np.int64), np.zeros((lines, 3))
-        out = (
-            np.empty(source_words, np.int32),
-            np.empty(target_words, np.int32),
-            np.empty((lines, columns)),
-            np.empty((links, 2), np.uint8),
-        )
+        lines, source_words, target_words, links = state[[_ROW, _SOURCE_WORDS, _TARGET_WORDS, _LINKS]].tolist()
+        columns = _Columns.of(lines, source_words, target_words, links, len(names))
         state[:], why = 0, _TABLE_FULL
     while why == _TABLE_FULL:
         for table in words:
             table.make_room()
-        why = _scan(letters, True, full, state, *words[0].arrays, *words[1].arrays, sizes, *out, counts, _POWERS)
+        why = _scan(letters, True, full, state, words[0].arrays, words[1].arrays, columns, _POWERS)
     if why != _DONE:
         _complain(why, data, state, path, names)
-    values = out[2].astype(np.float32)
+    values = columns.values.astype(np.float32)
     _check_probabilities(values, path, most)
-    offsets = [offsets_from(sizes[:, column]) for column in range(3)]
-    sides = _renumbered(words[0], out[0], offsets[0]), _renumbered(words[1], out[1], offsets[1])
+    offsets = [offsets_from(columns.sizes[:, side]) for side in range(3)]
+    source = _renumbered(words[0], columns.source_ids, offsets[0])
+    target = _renumbered(words[1], columns.target_ids, offsets[1])
+    counts = columns.counts
     short = counts[:, 2] < 0  # older tables lack c(s, t)
-    counts[short, 2] = out[2][short, min(2, columns - 1)] * counts[short, 1]
-    return MosesTable(path, *sides, values, out[3], offsets[2], np.rint(counts).astype(np.int32))
+    counts[short, 2] = columns.values[short, min(2, len(names) - 1)] * counts[short, 1]
+    return MosesTable(path, source, target, values, columns.links, offsets[2], np.rint(counts).astype(np.int32))
+
+
+class _Columns(NamedTuple):
+    """What the kernel reads out of the lines."""
+
+    sizes: Array  # int64[lines, 3]: source words, target words, links
+    source_ids: Array  # int32[source words]
+    target_ids: Array  # int32[target words]
+    values: Array  # float64[lines, columns]
+    links: Array  # uint8[links, 2]
+    counts: Array  # float64[lines, 3]
+
+    @classmethod
+    def of(cls, lines: int, source_words: int, target_words: int, links: int, columns: int) -> _Columns:
+        """Make room for so many."""
+        return cls(
+            np.zeros((lines, 3), np.int64),
+            np.empty(source_words, np.int32),
+            np.empty(target_words, np.int32),
+            np.empty((lines, columns)),
+            np.empty((links, 2), np.uint8),
+            np.zeros((lines, 3)),
+        )
+
+
+class _WordArrays(NamedTuple):
+    """A table of words (see `camber.kernel.words`)."""
+
+    slots: Array  # int64[slots]
+    spans: Array  # int64[slots, 3]
+    used: Array  # int64[1]: how many words there are
 
 
 class _Words:
@@ -151,8 +176,8 @@ class _Words:
         self.used = np.zeros(1, np.int64)
 
     @property
-    def arrays(self) -> tuple[I8, I8, I8]:
-        return self.slots, self.spans, self.used
+    def arrays(self) -> _WordArrays:
+        return _WordArrays(self.slots, self.spans, self.used)
 
     def make_room(self) -> None:
         """Double a table that is half full."""
@@ -250,9 +275,10 @@ def _match(table: MosesTable, other: MosesTable) -> F4:
     return other.values[order[at]]
 
 
-@kernel
-def _number_of(data, first, last, slots, spans, used):
+@kernel_inlined
+def _number_of(data, first, last, words):
     """Return the number of the word data[first:last], a new one if it was not seen; -1: the table is too full."""
+    slots, spans, used = words
     hashed = np.int64(NOTHING)
     for at in range(first, last):
         hashed = with_byte(hashed, data[at])
@@ -328,74 +354,90 @@ def _stop(state, why, first, last):
     return why
 
 
+@kernel_inlined
+def _next_field(data, at):
+    """Return where the next word of a line begins and ends, and where to go on; it is empty at the end of the line."""
+    while at < len(data) and (data[at] == 32 or data[at] == 9 or data[at] == 13):
+        at += 1
+    first = at
+    while at < len(data) and data[at] != 32 and data[at] != 9 and data[at] != 10:
+        at += 1
+    last = at
+    while last > first and data[last - 1] == 13 and (at >= len(data) or data[at] == 10):  # CR before the line's end
+        last -= 1
+    return first, last, at
+
+
 @kernel
-def _scan(
-    data, fill, full, state, source_slots, source_spans, source_used, target_slots, target_spans, target_used,
-    sizes, source_ids, target_ids, values, links, counts, powers,
-):  # fmt: skip
+def _is_separator(data, first, last):
+    return last - first == 3 and data[first] == 124 and data[first + 1] == 124 and data[first + 2] == 124
+
+
+@kernel_inlined
+def _read_link(data, first, last, sources, targets, links, at):
+    """Read a link, such as 0-1, of phrases of so many words; return _DONE or what is wrong with it."""
+    dash = first
+    while dash < last and data[dash] != 45:
+        dash += 1
+    left, right = _place(data, first, dash), _place(data, dash + 1, last)
+    if left < 0 or right < 0:
+        return _BAD_LINK
+    if left >= min(sources, 256) or right >= min(targets, 256):
+        return _LINK_OUTSIDE
+    links[at, 0] = left
+    links[at, 1] = right
+    return _DONE
+
+
+@kernel
+def _scan(data, fill, full, state, source_words, target_words, columns, powers):
     """Take lines apart from where `state` stands; without `fill`, only count. Return why it stopped (_DONE, …)."""
-    columns = values.shape[1]
+    sizes, source_ids, target_ids, values, links, counts = columns
+    width = values.shape[1]
     while state[_AT] < len(data):
         line = at = state[_AT]
         row = state[_ROW]
         field, sources, targets, numbers, linked, counted = 0, 0, 0, 0, 0, 0
         while True:
-            while at < len(data) and (data[at] == 32 or data[at] == 9 or data[at] == 13):
-                at += 1
-            if at >= len(data) or data[at] == 10:
+            first, last, at = _next_field(data, at)
+            if first == last:
                 break
-            first = at
-            while at < len(data) and data[at] != 32 and data[at] != 9 and data[at] != 10:
-                at += 1
-            last = at
-            while data[last - 1] == 13 and (at >= len(data) or data[at] == 10):  # CR before the line's end
-                last -= 1
-            if last - first == 3 and data[first] == 124 and data[first + 1] == 124 and data[first + 2] == 124:
+            why = _DONE
+            if _is_separator(data, first, last):
                 field += 1
             elif field == 0:
                 if fill:
-                    word = _number_of(data, first, last, source_slots, source_spans, source_used)
+                    word = _number_of(data, first, last, source_words)
                     if word < 0:
                         return _TABLE_FULL
                     source_ids[state[_SOURCE_WORDS] + sources] = word
                 sources += 1
             elif field == 1:
                 if fill:
-                    word = _number_of(data, first, last, target_slots, target_spans, target_used)
+                    word = _number_of(data, first, last, target_words)
                     if word < 0:
                         return _TABLE_FULL
                     target_ids[state[_TARGET_WORDS] + targets] = word
                 targets += 1
             elif field == 2:
-                if fill and numbers < columns:
-                    value = _parse(data, first, last, powers)
-                    if np.isnan(value):
-                        return _stop(state, _BAD_NUMBER, first, last)
-                    values[row, numbers] = value
+                if fill and numbers < width:
+                    values[row, numbers] = _parse(data, first, last, powers)
+                    why = _BAD_NUMBER if np.isnan(values[row, numbers]) else _DONE
                 numbers += 1
             elif field == 3 and full:
                 if fill:
-                    dash = first
-                    while dash < last and data[dash] != 45:
-                        dash += 1
-                    left, right = _place(data, first, dash), _place(data, dash + 1, last)
-                    if left < 0 or right < 0:
-                        return _stop(state, _BAD_LINK, first, last)
-                    if left >= min(sources, 256) or right >= min(targets, 256):
-                        return _stop(state, _LINK_OUTSIDE, first, last)
-                    links[state[_LINKS] + linked, 0] = left
-                    links[state[_LINKS] + linked, 1] = right
+                    why = _read_link(data, first, last, sources, targets, links, state[_LINKS] + linked)
                 linked += 1
             elif field == 4 and full:
                 if fill and counted < 3:
-                    value = _parse(data, first, last, powers)
-                    if np.isnan(value):
-                        return _stop(state, _BAD_NUMBER, first, last)
-                    counts[row, counted] = value
+                    counts[row, counted] = _parse(data, first, last, powers)
+                    why = _BAD_NUMBER if np.isnan(counts[row, counted]) else _DONE
                 counted += 1
+            if why != _DONE:
+                return _stop(state, why, first, last)
         if field < 2 or sources == 0 or targets == 0:
             return _stop(state, _NOT_A_RULE, line, at)
-        if numbers != columns:
+        if numbers != width:
             return _stop(state, _WRONG_NUMBERS, numbers, 0)
         if counted == 1 or counted > 3:
             return _stop(state, _WRONG_COUNTS, counted, 0)

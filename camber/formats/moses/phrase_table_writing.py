@@ -8,14 +8,15 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from, owners_of, ranks, sort_keys
-from camber.arrays.types import F4, I4, I8, U1
+from camber.arrays.types import F4, I4, I8, U1, Array
 from camber.corpus.vocabulary import Vocabulary
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.rules.phrase.store import RuleStore
 
 PHRASE_TABLE = "phrase-table.gz"
@@ -65,17 +66,13 @@ def _write_packed(path: Path, blocks: Iterator[memoryview]) -> None:
 
 def _lines(store: RuleStore, phrase: I8, order: I8, values: F4, full: bool) -> Iterator[memoryview]:
     """Yield the table's bytes in blocks; every block is only good until the next one is asked for."""
-    source_bytes, source_bounds = _word_bytes(store.source_vocabulary)
-    target_bytes, target_bounds = _word_bytes(store.target_vocabulary)
+    source = _Side(store.source_ids, store.source_offsets, *_word_bytes(store.source_vocabulary))
+    target = _Side(store.target_ids, store.target_offsets, *_word_bytes(store.target_vocabulary))
+    rules = _Rules(order, phrase, values, store.links, store.link_offsets, store.counts, store.source_counts)
     counted = bool(store.counts.any())
     buffer, row = np.empty(_BUFFER, np.uint8), 0
     while row < len(order):
-        after, size = _put_lines(
-            row, order, phrase,
-            store.source_ids, store.source_offsets, source_bytes, source_bounds,
-            store.target_ids, store.target_offsets, target_bytes, target_bounds,
-            values, full, store.links, store.link_offsets, counted, store.counts, store.source_counts, _POWERS, buffer,
-        )  # fmt: skip
+        after, size = _put_lines(row, rules, source, target, full, counted, _POWERS, buffer)
         if after == row:  # one line alone is longer than the buffer
             buffer = np.empty(2 * len(buffer), np.uint8)
             continue
@@ -188,66 +185,93 @@ def _put_separator(buffer, at):
     return at + 5
 
 
-@kernel
-def _put_words(buffer, at, ids, first, last, letters, bounds):
+class _Side(NamedTuple):
+    """The phrases of one side, and the spelling of its words."""
+
+    ids: Array  # int32[words of all phrases]
+    offsets: Array  # int64[phrases + 1]
+    letters: Array  # uint8[bytes]
+    bounds: Array  # int64[vocabulary + 1]: the letters of word w are letters[bounds[w]:bounds[w + 1]]
+
+
+class _Rules(NamedTuple):
+    """What stands behind the phrases of a line."""
+
+    order: Array  # int64[rules]: as the lines are written
+    phrase: Array  # int64[rules]: their source phrases
+    values: Array  # float32[rules, columns]
+    links: Array  # uint8[links, 2]
+    link_offsets: Array  # int64[rules + 1]
+    counts: Array  # int32[rules, 2]: c(t), c(s, t)
+    source_counts: Array  # int64[source phrases]
+
+
+@kernel_inlined
+def _put_words(buffer, at, side, phrase):
+    first, last = side.offsets[phrase], side.offsets[phrase + 1]
     for place in range(first, last):
         if place > first:
             buffer[at] = 32
             at += 1
-        for letter in range(bounds[ids[place]], bounds[ids[place] + 1]):
-            buffer[at] = letters[letter]
+        word = side.ids[place]
+        for letter in range(side.bounds[word], side.bounds[word + 1]):
+            buffer[at] = side.letters[letter]
             at += 1
     return at
 
 
-@kernel
-def _text_size(ids, first, last, bounds):
+@kernel_inlined
+def _text_size(side, phrase):
+    first, last = side.offsets[phrase], side.offsets[phrase + 1]
     size = last - first
     for place in range(first, last):
-        size += bounds[ids[place] + 1] - bounds[ids[place]]
+        size += side.bounds[side.ids[place] + 1] - side.bounds[side.ids[place]]
     return size
 
 
+@kernel_inlined
+def _put_links(buffer, at, rules, rule):
+    first = rules.link_offsets[rule]
+    for link in range(first, rules.link_offsets[rule + 1]):
+        if link > first:
+            buffer[at] = 32
+            at += 1
+        at = _put_integer(buffer, at, np.int64(rules.links[link, 0]))
+        buffer[at] = 45
+        at = _put_integer(buffer, at + 1, np.int64(rules.links[link, 1]))
+    return at
+
+
+@kernel_inlined
+def _put_counts(buffer, at, rules, rule):
+    at = _put_integer(buffer, at, np.int64(rules.counts[rule, 0]))
+    buffer[at] = 32
+    at = _put_integer(buffer, at + 1, rules.source_counts[rules.phrase[rule]])
+    buffer[at] = 32
+    return _put_integer(buffer, at + 1, np.int64(rules.counts[rule, 1]))
+
+
 @kernel
-def _put_lines(
-    row, order, phrase, source_ids, source_offsets, source_bytes, source_bounds,
-    target_ids, target_offsets, target_bytes, target_bounds,
-    values, full, links, link_offsets, counted, counts, source_counts, powers, buffer,
-):  # fmt: skip
+def _put_lines(row, rules, source, target, full, counted, powers, buffer):
     """Write the lines from `row` on that fit into the buffer; return the row after them and the number of bytes."""
-    at = 0
-    while row < len(order):
-        rule = order[row]
-        source = phrase[rule]
-        s1, s2 = source_offsets[source], source_offsets[source + 1]
-        t1, t2 = target_offsets[rule], target_offsets[rule + 1]
-        room = _text_size(source_ids, s1, s2, source_bounds) + _text_size(target_ids, t1, t2, target_bounds)
-        room += 14 * values.shape[1] + 8 * (link_offsets[rule + 1] - link_offsets[rule]) + 100
+    at, columns = 0, rules.values.shape[1]
+    while row < len(rules.order):
+        rule = rules.order[row]
+        room = _text_size(source, rules.phrase[rule]) + _text_size(target, rule)
+        room += 14 * columns + 8 * (rules.link_offsets[rule + 1] - rules.link_offsets[rule]) + 100
         if at + room > len(buffer):
             break
-        at = _put_separator(buffer, _put_words(buffer, at, source_ids, s1, s2, source_bytes, source_bounds))
-        at = _put_separator(buffer, _put_words(buffer, at, target_ids, t1, t2, target_bytes, target_bounds))
-        for column in range(values.shape[1]):
+        at = _put_separator(buffer, _put_words(buffer, at, source, rules.phrase[rule]))
+        at = _put_separator(buffer, _put_words(buffer, at, target, rule))
+        for column in range(columns):
             if column > 0:
                 buffer[at] = 32
                 at += 1
-            at = _put_number(buffer, at, np.float64(values[rule, column]), powers)
+            at = _put_number(buffer, at, np.float64(rules.values[rule, column]), powers)
         if full:
-            at = _put_separator(buffer, at)
-            for link in range(link_offsets[rule], link_offsets[rule + 1]):
-                if link > link_offsets[rule]:
-                    buffer[at] = 32
-                    at += 1
-                at = _put_integer(buffer, at, np.int64(links[link, 0]))
-                buffer[at] = 45
-                at = _put_integer(buffer, at + 1, np.int64(links[link, 1]))
+            at = _put_links(buffer, _put_separator(buffer, at), rules, rule)
             if counted:
-                at = _put_separator(buffer, at)
-                at = _put_integer(buffer, at, np.int64(counts[rule, 0]))
-                buffer[at] = 32
-                at = _put_integer(buffer, at + 1, source_counts[source])
-                buffer[at] = 32
-                at = _put_integer(buffer, at + 1, np.int64(counts[rule, 1]))
+                at = _put_counts(buffer, _put_separator(buffer, at), rules, rule)
             at = _put_separator(buffer, at)
             buffer[at] = buffer[at + 1] = buffer[at + 2] = 124
             at += 3

@@ -11,7 +11,14 @@ from camber.corpus.bitext import Bitext
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.rules.phrase.pairs import check_alignment, find_phrases
-from camber.rules.phrase.scoring import PhrasePairs, gather, lexical_weights, links_of, orientation_probabilities
+from camber.rules.phrase.scoring import (
+    PhrasePairs,
+    Phrases,
+    gather,
+    lexical_weights,
+    links_of,
+    orientation_probabilities,
+)
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.significance import significant
 from camber.rules.phrase.store import RuleStore
@@ -64,12 +71,8 @@ def assemble(
     target_starts, target_lengths = target.starts_of(target_codes), target.lengths_of(target_codes)
     lexical = lexical_weights(
         pairs,
-        bitext.source.ids,
-        source_starts[of_source],
-        source_lengths[of_source],
-        bitext.target.ids,
-        target_starts[of_target],
-        target_lengths[of_target],
+        Phrases(bitext.source.ids, source_starts[of_source], source_lengths[of_source]),
+        Phrases(bitext.target.ids, target_starts[of_target], target_lengths[of_target]),
         lexicon,
         source.longest,
     )

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from camber.align.pharaoh import Alignment
-from camber.arrays.types import I8, U1, AnyArray
+from camber.arrays.types import I8, U1, Array
 from camber.corpus.bitext import Bitext
 from camber.engine import LOCAL, Engine, split_evenly
 from camber.errors import CamberError
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.rules.phrase.suffixes import SortedSuffixes
 
 #: Orientations, in Moses' column order.
@@ -60,50 +60,81 @@ def find_phrases(
             f"{len(bitext.source.ids):,} and {len(bitext.target.ids):,} words are too many to extract phrases from; "
             "give fewer sentence pairs or a smaller phrase length"
         )
-    per_word = positions_per_word(longest)
-    width = -(-longest // per_word)
     shared = _Shared(
-        (bitext.source.offsets, bitext.target.offsets, np.ascontiguousarray(alignment.links, np.int32)),
-        (alignment.offsets, source.first, target.first),
-        longest,
-        target_codes,
-        per_word,
+        _Corpus(
+            bitext.source.offsets,
+            bitext.target.offsets,
+            np.ascontiguousarray(alignment.links, np.int32),
+            alignment.offsets,
+            source.first,
+            target.first,
+        ),
+        _Codes(longest, target_codes, positions_per_word(longest)),
         max(bitext.source.longest, bitext.target.longest) + 2,
     )
     batches = split_evenly(len(bitext), -(-len(bitext) // _BATCH))
     pieces = list(engine.map(_occurrences, shared, batches))
-    width = -(-longest // per_word)
-    none = np.zeros(0, np.int64), np.zeros((width, 0), np.int64), np.zeros(0, np.uint8)
-    keys, inside, orientations = zip(none, *pieces, strict=True)
+    keys, inside, orientations = zip(shared.codes.columns(0), *pieces, strict=True)
     return Occurrences(np.concatenate(keys), np.concatenate(inside, axis=1), np.concatenate(orientations), target_codes)
 
 
-_Three = tuple[AnyArray, AnyArray, AnyArray]
+class _Corpus(NamedTuple):
+    """Sentence pairs with their links."""
+
+    source_offsets: Array  # int64[pairs + 1]
+    target_offsets: Array  # int64[pairs + 1]
+    links: Array  # int32[links, 2]
+    link_offsets: Array  # int64[pairs + 1]
+    source_first: Array  # [tokens, longest]: see `SortedSuffixes.first`
+    target_first: Array
+
+
+class _Columns(NamedTuple):
+    """The first columns of :class:`Occurrences`."""
+
+    keys: Array
+    patterns: Array
+    orientations: Array
+
+
+class _Codes(NamedTuple):
+    """How phrases and their links are written as numbers."""
+
+    longest: int
+    target_codes: int
+    per_word: int  # target places in a word of a pattern
+
+    def columns(self, count: int) -> _Columns:
+        """Make columns for so many phrases."""
+        width = -(-self.longest // self.per_word)
+        return _Columns(np.empty(count, np.int64), np.zeros((width, count), np.int64), np.empty(count, np.uint8))
+
+
+class _Links(NamedTuple):
+    """The links of one sentence pair: the least and greatest counterpart of every word, and where its links begin."""
+
+    low_target: Array  # int64[room]: the number of target words if there is none
+    high_target: Array  # int64[room]: -1 if there is none
+    low_source: Array
+    high_source: Array
+    starts: Array  # int64[room], by source word
 
 
 class _Shared(NamedTuple):
     """What finding the phrases of all sentence pairs needs."""
 
-    texts: _Three  # offsets of source and target, links
-    tables: tuple[AnyArray, AnyArray, AnyArray]  # offsets of the links, first occurrences of source and target phrases
-    longest: int
-    target_codes: int
-    per_word: int
+    corpus: _Corpus
+    codes: _Codes
     room: int
 
 
-def _occurrences(shared: _Shared, pairs: range) -> tuple[I8, I8, U1]:
-    """Return the phrases of some sentence pairs: the first three columns of :class:`Occurrences`."""
-    width = -(-shared.longest // shared.per_word)
-    work = np.empty((5, shared.room), np.int64)
-    where = (
-        pairs.start, pairs.stop, *shared.texts, *shared.tables, shared.longest, shared.target_codes,
-        shared.per_word, work,
-    )  # fmt: skip
-    none = np.zeros(0, np.int64), np.zeros((width, 0), np.int64), np.zeros(0, np.uint8)
-    count = _phrases(*where, False, 0, *none)
-    columns = np.empty(count, np.int64), np.zeros((width, count), np.int64), np.empty(count, np.uint8)
-    _phrases(*where, True, 0, *columns)
+def _occurrences(shared: _Shared, pairs: range) -> _Columns:
+    """Return the phrases of some sentence pairs."""
+    links = _Links(*(np.empty(shared.room, np.int64) for _ in range(5)))
+    where = pairs.start, pairs.stop, shared.corpus, shared.codes, links
+    count = _phrases(*where, False, shared.codes.columns(0))
+    columns = shared.codes.columns(count)
+    _phrases(*where, True, columns)
     return columns
 
 
@@ -123,20 +154,20 @@ def check_alignment(bitext: Bitext, alignment: Alignment) -> None:
         )
 
 
-@kernel
+@kernel_inlined
 def _linked(links, starts, words, others, i, j):
     """Say whether source place i and target place j are linked; both edges of a sentence pair are linked too."""
     if i < 0 or j < 0:
         return i < 0 and j < 0
     if i >= words or j >= others:
         return i >= words and j >= others
-    found = False
+    linked = False
     for at in range(starts[i], starts[i + 1]):
-        found = found or links[at, 1] == j
-    return found
+        linked = linked or links[at, 1] == j
+    return linked
 
 
-@kernel
+@kernel_inlined
 def _orientation(links, starts, words, others, mono, swap, j):
     """Return the word-based orientation: which corner of the phrase touches a link in the neighbouring target word."""
     straight = _linked(links, starts, words, others, mono, j)
@@ -147,72 +178,78 @@ def _orientation(links, starts, words, others, mono, swap, j):
 
 
 @kernel
-def _phrases(
-    first, last, source_offsets, target_offsets, links, link_offsets, source_first, target_first,
-    longest, target_codes, per_word, scratch, fill, at, keys, patterns, orientations,
-):  # fmt: skip
-    """Count the phrase pairs of sentences first…last - 1; with `fill`, also write them from `at` on."""
-    low_target, high_target, low_source, high_source, starts = (
-        scratch[0],
-        scratch[1],
-        scratch[2],
-        scratch[3],
-        scratch[4],
-    )
-    found = 0
+def _phrases(first, last, corpus, codes, links, fill, columns):
+    """Count the phrase pairs of sentences first…last - 1; with `fill`, also write them."""
+    longest = codes.longest
+    count = 0
     for pair in range(first, last):
-        source_start, target_start = source_offsets[pair], target_offsets[pair]
-        words = source_offsets[pair + 1] - source_start
-        others = target_offsets[pair + 1] - target_start
-        for i in range(words):
-            low_target[i], high_target[i] = others, -1
-        for j in range(others):
-            low_source[j], high_source[j] = words, -1
-        i = 0
-        for link in range(link_offsets[pair], link_offsets[pair + 1]):  # sorted by source place
-            while i <= links[link, 0]:
-                starts[i] = link
-                i += 1
-            s, t = links[link, 0], links[link, 1]
-            low_target[s], high_target[s] = min(low_target[s], t), max(high_target[s], t)
-            low_source[t], high_source[t] = min(low_source[t], s), max(high_source[t], s)
-        while i <= words:
-            starts[i] = link_offsets[pair + 1]
-            i += 1
-
+        source, target = corpus.source_offsets[pair], corpus.target_offsets[pair]
+        words, others = corpus.source_offsets[pair + 1] - source, corpus.target_offsets[pair + 1] - target
+        _read_links(corpus, pair, words, others, links)
         for j1 in range(others):
             low, high = words, -1  # the source words that the target span is linked to
             for j2 in range(j1, min(j1 + longest, others)):
-                low, high = min(low, low_source[j2]), max(high, high_source[j2])
+                low, high = min(low, links.low_source[j2]), max(high, links.high_source[j2])
                 if high < 0:
                     continue
                 if high - low >= longest:
                     break
-                agrees = True
-                for i in range(low, high + 1):
-                    if low_target[i] < j1 or high_target[i] > j2:
-                        agrees = False
-                        break
-                if not agrees:
+                if not _agrees(links, low, high, j1, j2):
                     continue
                 i1 = low
-                while i1 >= 0 and high - i1 < longest and (i1 == low or high_target[i1] < 0):
+                while i1 >= 0 and high - i1 < longest and (i1 == low or links.high_target[i1] < 0):
                     i2 = high
-                    while i2 < words and i2 - i1 < longest and (i2 == high or high_target[i2] < 0):
+                    while i2 < words and i2 - i1 < longest and (i2 == high or links.high_target[i2] < 0):
                         if fill:
-                            here = at + found
-                            n, m = i2 - i1 + 1, j2 - j1 + 1
-                            source_code = source_first[source_start + i1, n - 1] * (longest + 1) + n
-                            target_code = target_first[target_start + j1, m - 1] * (longest + 1) + m
-                            keys[here] = source_code * target_codes + target_code
-                            for link in range(starts[low], starts[high + 1]):
-                                t = links[link, 1] - j1
-                                bit = (t % per_word) * longest + links[link, 0] - i1
-                                patterns[t // per_word, here] |= 1 << bit
-                            back = _orientation(links, starts, words, others, i1 - 1, i2 + 1, j1 - 1)
-                            ahead = _orientation(links, starts, words, others, i2 + 1, i1 - 1, j2 + 1)
-                            orientations[here] = back * 3 + ahead
-                        found += 1
+                            columns.keys[count] = _key(
+                                corpus, codes, source + i1, i2 - i1 + 1, target + j1, j2 - j1 + 1
+                            )
+                            for link in range(links.starts[low], links.starts[high + 1]):
+                                t = corpus.links[link, 1] - j1
+                                bit = (t % codes.per_word) * longest + corpus.links[link, 0] - i1
+                                columns.patterns[t // codes.per_word, count] |= 1 << bit
+                            back = _orientation(corpus.links, links.starts, words, others, i1 - 1, i2 + 1, j1 - 1)
+                            ahead = _orientation(corpus.links, links.starts, words, others, i2 + 1, i1 - 1, j2 + 1)
+                            columns.orientations[count] = back * 3 + ahead
+                        count += 1
                         i2 += 1
                     i1 -= 1
-    return found
+    return count
+
+
+@kernel_inlined
+def _read_links(corpus, pair, words, others, links):
+    """Fill `links` from those of a sentence pair, which are sorted by source place."""
+    low_target, high_target, low_source, high_source, starts = links
+    for i in range(words):
+        low_target[i], high_target[i] = others, -1
+    for j in range(others):
+        low_source[j], high_source[j] = words, -1
+    i = 0
+    for link in range(corpus.link_offsets[pair], corpus.link_offsets[pair + 1]):
+        s, t = corpus.links[link, 0], corpus.links[link, 1]
+        while i <= s:
+            starts[i] = link
+            i += 1
+        low_target[s], high_target[s] = min(low_target[s], t), max(high_target[s], t)
+        low_source[t], high_source[t] = min(low_source[t], s), max(high_source[t], s)
+    while i <= words:
+        starts[i] = corpus.link_offsets[pair + 1]
+        i += 1
+
+
+@kernel_inlined
+def _agrees(links, low, high, j1, j2):
+    """Say whether no link of the source words low…high leaves the target span j1…j2."""
+    i = low
+    while i <= high and links.low_target[i] >= j1 and links.high_target[i] <= j2:
+        i += 1
+    return i > high
+
+
+@kernel_inlined
+def _key(corpus, codes, i, n, j, m):
+    """Return the number of the phrase pair of the n source words from token i on and the m target words from j on."""
+    source = corpus.source_first[i, n - 1] * (codes.longest + 1) + n
+    target = corpus.target_first[j, m - 1] * (codes.longest + 1) + m
+    return source * codes.target_codes + target

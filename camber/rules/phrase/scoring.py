@@ -6,12 +6,13 @@ The values are those of Moses' ``score`` and ``lexical-reordering`` programs wit
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.align.lexical import LexicalTable
-from camber.arrays.types import F4, F8, I4, I8, U1
+from camber.arrays.types import F4, F8, I8, U1, Array
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, find, insert
 from camber.rules.phrase.pairs import Occurrences, positions_per_word
@@ -69,41 +70,30 @@ def orientation_probabilities(counted: npt.NDArray[np.integer], counts: npt.NDAr
     return smoothed
 
 
-def lexical_weights(
-    pairs: PhrasePairs,
-    source_ids: I4,
-    source_starts: I8,
-    source_lengths: I8,
-    target_ids: I4,
-    target_starts: I8,
-    target_lengths: I8,
-    lexicon: LexicalTable,
-    longest: int,
-) -> F8:
-    """Return float64[R, 2]: lex(s|t) and lex(t|s) of the phrase pairs (Koehn, Och & Marcu 2003, Section 3.3).
+class Phrases(NamedTuple):
+    """One side of phrase pairs: the words of pair r are ``ids[starts[r]:][:lengths[r]]``."""
 
-    A phrase pair's words are ``source_ids[source_starts[r]:][:source_lengths[r]]``, and the same for the target.
-    """
+    ids: Array  # int32[tokens]
+    starts: Array  # int64[R]
+    lengths: Array  # int64[R]
+
+
+class _Lexicon(NamedTuple):
+    """A lexical table by (source word + 1) * stride + target word + 1, where NULL is word -1."""
+
+    slots: Array  # int64[slots]
+    values: Array  # float64[slots, 2]: p(s|t), p(t|s)
+    stride: int
+
+
+def lexical_weights(pairs: PhrasePairs, source: Phrases, target: Phrases, lexicon: LexicalTable, longest: int) -> F8:
+    """Return float64[R, 2]: lex(s|t) and lex(t|s) of the phrase pairs (Koehn, Och & Marcu 2003, Section 3.3)."""
     slots = empty_table(len(lexicon))
-    values = np.zeros((len(slots), 2))
-    _fill_lexicon(lexicon.keys, lexicon.source_given_target, lexicon.target_given_source, slots, values)
+    table = _Lexicon(slots, np.zeros((len(slots), 2)), lexicon.target_words + 1)
+    _fill_lexicon(lexicon.keys, lexicon.source_given_target, lexicon.target_given_source, table.slots, table.values)
     out = np.empty((len(pairs.counts), 2))
-    _lexical_weights(
-        source_ids,
-        source_starts,
-        source_lengths,
-        target_ids,
-        target_starts,
-        target_lengths,
-        pairs.patterns,
-        pairs.inverse_patterns,
-        longest,
-        positions_per_word(longest),
-        lexicon.target_words + 1,
-        slots,
-        values,
-        out,
-    )
+    per_word = positions_per_word(longest)
+    _lexical_weights(source, target, pairs.patterns, pairs.inverse_patterns, longest, per_word, table, out)
     return out
 
 
@@ -187,45 +177,36 @@ def _fill_lexicon(keys, source_given_target, target_given_source, slots, values)
 
 
 @kernel
-def _lexical_weights(
-    source_ids, source_starts, source_lengths, target_ids, target_starts, target_lengths, patterns, inverse_patterns,
-    longest, per_word, stride, slots, values, out,
-):  # fmt: skip
+def _probability(lexicon, source, target, column):
+    """Return an entry of the lexical table, 0 where there is none."""
+    slot = find(lexicon.slots, (source + 1) * lexicon.stride + target + 1)
+    return lexicon.values[slot, column] if slot >= 0 else 0.0
+
+
+@kernel
+def _lexical_weights(source, target, patterns, inverse_patterns, longest, per_word, lexicon, out):
     """Multiply, over the words of one side, the mean probability given the linked words of the other, or given NULL."""
+    null = np.int64(-1)
     for pair in range(len(out)):
-        source, target = source_starts[pair], target_starts[pair]
-        n, m = source_lengths[pair], target_lengths[pair]
+        sources = source.ids[source.starts[pair] : source.starts[pair] + source.lengths[pair]]
+        targets = target.ids[target.starts[pair] : target.starts[pair] + target.lengths[pair]]
         product = 1.0
-        for t in range(m):
+        for t in range(len(targets)):
             mask, total, linked = _sources(patterns, pair, t, longest, per_word), 0.0, 0
-            for s in range(n):
+            for s in range(len(sources)):
                 if (mask >> s) & 1:
-                    slot = find(slots, (source_ids[source + s] + 1) * stride + target_ids[target + t] + 1)
-                    if slot >= 0:
-                        total += values[slot, 1]
+                    total += _probability(lexicon, np.int64(sources[s]), np.int64(targets[t]), 1)
                     linked += 1
-            if linked == 0:
-                slot = find(slots, np.int64(target_ids[target + t]) + 1)
-                if slot >= 0:
-                    total = values[slot, 1]
-                linked = 1
-            product *= total / linked
+            product *= total / linked if linked > 0 else _probability(lexicon, null, np.int64(targets[t]), 1)
         out[pair, 1] = product
         product = 1.0
-        for s in range(n):
+        for s in range(len(sources)):
             total, linked = 0.0, 0
-            for t in range(m):
+            for t in range(len(targets)):
                 if (_sources(inverse_patterns, pair, t, longest, per_word) >> s) & 1:
-                    slot = find(slots, (source_ids[source + s] + 1) * stride + target_ids[target + t] + 1)
-                    if slot >= 0:
-                        total += values[slot, 0]
+                    total += _probability(lexicon, np.int64(sources[s]), np.int64(targets[t]), 0)
                     linked += 1
-            if linked == 0:
-                slot = find(slots, (source_ids[source + s] + 1) * stride)
-                if slot >= 0:
-                    total = values[slot, 0]
-                linked = 1
-            product *= total / linked
+            product *= total / linked if linked > 0 else _probability(lexicon, np.int64(sources[s]), null, 0)
         out[pair, 0] = product
 
 
