@@ -57,4 +57,4 @@ def command(
     if hiero is not None:
         extract_hiero(source, target, alignment, out, hiero, format, engine=engine)
     else:
-        extract_tables(source, target, alignment, out, max_phrase_length, reordering, engine)
+        extract_tables(source, target, alignment, out, max_phrase_length, reordering=reordering, engine=engine)

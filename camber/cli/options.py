@@ -98,8 +98,8 @@ class _FloatRange(click.FloatRange):
     """A range that NaN is not in; click compares, and no comparison with NaN is true."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        found: float = super().convert(value, param, ctx)
-        return self.fail(f"{value} is not a number.", param, ctx) if math.isnan(found) else found
+        number: float = super().convert(value, param, ctx)
+        return self.fail(f"{value} is not a number.", param, ctx) if math.isnan(number) else number
 
 
 def refuse_idle(names: Iterable[str], reason: str) -> None:
@@ -134,10 +134,10 @@ def naming_flags(prefixes: Mapping[type[Settings], str]) -> Iterator[None]:
 def given(cls: type[Settings], values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Take the fields out of the keyword arguments, but return only those that the user named on the command line."""
     context = click.get_current_context()
-    found = {}
+    named = {}
     for item in dataclasses.fields(cls):
         name = f"{prefix}_{item.name}" if prefix else item.name
         value = values.pop(name)
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            found[item.name] = value
-    return found
+            named[item.name] = value
+    return named

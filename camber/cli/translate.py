@@ -103,14 +103,14 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _write_list(translator: Translator, found: Sequence[Sequence[Translation]], path: Path, format: str) -> None:
+def _write_list(translator: Translator, translations: Sequence[Sequence[Translation]], path: Path, format: str) -> None:
     """Write an n-best list; where '|||' separates fields, that in a text is escaped as in Moses' tokens."""
     from dataclasses import replace
 
     from camber.nbest.formats import format_to_write
     from camber.progress import log
 
-    nbest = translator.to_nbest(found)
+    nbest = translator.to_nbest(translations)
     bars = sum("|||" in text for text in nbest.texts)
     if bars and nbest.tokens is not None and format_to_write(path, format).separator == "|||":
         log.warning("%s: '|||' is written as '&#124;&#124;&#124;' in %s texts; jsonl keeps it", path, f"{bars:,}")

@@ -44,7 +44,7 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
         refuse_idle([name for name in parse_grid(values["grid"]) if name in named], "beside a --grid that names it")
     outcome = tune_model(model, settings=named, **values)
     if as_json:
-        rounds = [[(found.score, found.ratio) for found in replica.rounds] for replica in outcome.replicas]
+        rounds = [[(one.score, one.ratio) for one in replica.rounds] for replica in outcome.replicas]
         facts = {"dev": outcome.scores.tolist(), "rounds": rounds, "weights": outcome.weights.values}
         if isinstance(outcome, GridOutcome):
             facts["grid"] = [

@@ -46,7 +46,7 @@ def _key(name: str) -> str:
 
 
 def _string(text: str) -> str:
-    return '"' + _SPECIAL.sub(lambda found: _ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}", text) + '"'
+    return '"' + _SPECIAL.sub(lambda match: _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04x}", text) + '"'
 
 
 def _value(value: Any) -> str:

@@ -39,6 +39,7 @@ def extract_tables(
     alignment: str | Path,
     out: str | Path,
     max_phrase_length: int = 7,
+    *,
     reordering: bool = True,
     engine: Engine = LOCAL,
 ) -> RuleStore:

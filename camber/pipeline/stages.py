@@ -196,8 +196,8 @@ def _content_hash(path: Path) -> str:
     """Return the SHA-256 of a file, or of all files of a folder with their names."""
     try:
         if path.is_dir():
-            files = [found for found in sorted(path.rglob("*")) if found.is_file()]
-            parts = [f"{found.relative_to(path).as_posix()}\0{_content_hash(found)}\n" for found in files]
+            files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+            parts = [f"{file.relative_to(path).as_posix()}\0{_content_hash(file)}\n" for file in files]
             return hashlib.sha256("".join(parts).encode()).hexdigest()
         with open(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -88,10 +88,7 @@ def train(
     check_place(model, chosen.kind)
     _check_added(model)
     dev = _read_dev(dev_source, references)
-    if held_out and (dev or alignment is not None):
-        raise SettingsError(f"no pairs are held out with {'a dev set' if dev else 'an alignment'}; leave held_out out")
-    if dev or alignment is not None or (held_out is None and not tuned):
-        held_out = 0  # a file of alignments has a line for every pair, and all of them are used
+    held_out = _to_hold_out(held_out, has_dev=dev is not None, has_alignment=alignment is not None, tuned=tuned)
     _check_bend(settings.tune, tuned=tuned and (dev is not None or held_out != 0))
 
     with Stages(model.with_name(model.name + ".work")) as stages:
@@ -208,6 +205,16 @@ class _Training:
                 **method.sizes(made.rules.folder),
                 **language_sizes(open_language_models(made.language.folder)),
             }
+
+
+def _to_hold_out(asked: int | None, *, has_dev: bool, has_alignment: bool, tuned: bool) -> int | None:
+    """Return how many pairs to hold out (None: a sensible number); refuse what contradicts itself."""
+    if asked and (has_dev or has_alignment):
+        raise SettingsError(
+            f"no pairs are held out with {'a dev set' if has_dev else 'an alignment'}; leave held_out out"
+        )
+    # a file of alignments has a line for every pair, and all of them are used
+    return 0 if has_dev or has_alignment or (asked is None and not tuned) else asked
 
 
 def _check_added(model: Path) -> None:

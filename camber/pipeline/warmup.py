@@ -71,8 +71,8 @@ def _use_everything() -> None:
     poor = {**untuned_weights(1), "lm": 0.05, "word_penalty": 0.2}  # poor ones, so that tuning has work
     phrases = PhraseRules(store, settings=DecodeSettings(pop_limit=20)).weighted([language], Weights(poor), None)
     translator = Translator(TextPipeline(TextSettings(tokenizer="none")), phrases, Weights(poor))
-    found = list(translator.translations(source[:2], nbest=3, engine=Threads(1)))
-    to_nbest(translator.decoder, [[item.derivation for item in best] for best in found])
+    lists = list(translator.translations(source[:2], nbest=3, engine=Threads(1)))
+    to_nbest(translator.decoder, [[item.derivation for item in best] for best in lists])
     for tuner in TUNERS:
         tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), engine=Threads(1))
     weights = untuned_hiero_weights(1)

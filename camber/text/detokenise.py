@@ -45,8 +45,8 @@ def learn_spaces(language: str, lines: Iterable[str]) -> dict[str, str]:
     counts: dict[str, Counter[str]] = {mark: Counter() for mark in habits}
     pattern = re.compile(rf"(\s?)([{re.escape(''.join(habits))}])(?=\s|$)")
     for line in lines:
-        for found in pattern.finditer(line):
-            counts[found[2]][found[1]] += 1
+        for match in pattern.finditer(line):
+            counts[match[2]][match[1]] += 1
     # A mark that hardly occurs goes with the most common habit of the others.
     together = sum((counts[mark] for mark in "?!:;" if mark in counts), Counter())
     common = _most_common(together) if together else NO_BREAK
@@ -182,36 +182,36 @@ class _Joiner:
         for position, token in enumerate(tokens):
             if token in _PAIRED:
                 places.setdefault(_PAIRED[token], []).append(position)
-        for kind, found in places.items():
+        for kind, positions in places.items():
             if kind == '"':
-                self._pair_same(tokens, found, directions)
+                self._pair_same(tokens, positions, directions)
             elif kind == "'":
-                self._pair_single(tokens, found, directions)
+                self._pair_single(tokens, positions, directions)
             elif kind == "*":
-                if len(found) % 2 == 0:
-                    self._pair_same(tokens, found, directions)  # *emphasis*
+                if len(positions) % 2 == 0:
+                    self._pair_same(tokens, positions, directions)  # *emphasis*
             elif kind == "<":
-                _pair_angles(tokens, found, directions)
+                _pair_angles(tokens, positions, directions)
             else:
-                _pair_directed(tokens, found, directions)
+                _pair_directed(tokens, positions, directions)
         return directions
 
-    def _pair_same(self, tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
+    def _pair_same(self, tokens: Sequence[str], positions: list[int], directions: dict[int, int]) -> None:
         """Let marks that look alike open and close in turn; an odd one after a number is an inch."""
-        if len(found) % 2:
-            inches = [p for p in found if p and tokens[p - 1][-1].isdigit()]
+        if len(positions) % 2:
+            inches = [p for p in positions if p and tokens[p - 1][-1].isdigit()]
             if inches:
                 directions[inches[-1]] = -1
-                found = [p for p in found if p != inches[-1]]
-        for turn, position in enumerate(found):
+                positions = [p for p in positions if p != inches[-1]]
+        for turn, position in enumerate(positions):
             directions[position] = 1 if turn % 2 == 0 else -1
-        if len(found) % 2 and found[-1] == len(tokens) - 1 and found[-1]:
-            directions[found[-1]] = -1  # a line that ends with a mark has lost the opening one
+        if len(positions) % 2 and positions[-1] == len(tokens) - 1 and positions[-1]:
+            directions[positions[-1]] = -1  # a line that ends with a mark has lost the opening one
 
-    def _pair_single(self, tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
+    def _pair_single(self, tokens: Sequence[str], positions: list[int], directions: dict[int, int]) -> None:
         """Pair single quotation marks, leaving out those that can only be apostrophes."""
         quotes: list[int] = []
-        for position in found:
+        for position in positions:
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
             inside = len(quotes) % 2 == 1
@@ -223,7 +223,7 @@ class _Joiner:
                 possessive = previous[-1:] in ("s", "x", "z") and previous[:1] not in ("'", "’")
                 if not following or previous[-1:].isdigit():
                     continue  # 6' tall
-                closed = [later for later in found if later > position]
+                closed = [later for later in positions if later > position]
                 if possessive:
                     closed = [later for later in closed if _must_close(tokens, later)]
                 if not closed:
@@ -237,10 +237,10 @@ _PAIRED = {'"': '"', "``": '"', "''": '"', "'": "'", "<": "<", ">": "<", "*": "*
 _PAIRED |= dict.fromkeys("„“”", "„") | dict.fromkeys("«»", "«") | dict.fromkeys("‚‘", "‚")
 
 
-def _pair_angles(tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
+def _pair_angles(tokens: Sequence[str], positions: list[int], directions: dict[int, int]) -> None:
     """Take ``< … >`` for a tag when it closes soon; a lone ``<`` or ``>`` is a comparison."""
     opened = -1
-    for position in found:
+    for position in positions:
         if tokens[position] == "<":
             opened = position
         elif opened >= 0 and 1 < position - opened <= 12:
@@ -248,13 +248,13 @@ def _pair_angles(tokens: Sequence[str], found: list[int], directions: dict[int, 
             opened = -1
 
 
-def _pair_directed(tokens: Sequence[str], found: list[int], directions: dict[int, int]) -> None:
+def _pair_directed(tokens: Sequence[str], positions: list[int], directions: dict[int, int]) -> None:
     """Let typographic marks open or close by what came before: “ opens in English and closes „ in German."""
     opened = ""
-    alone = sum(tokens[position] == "”" for position in found)  # Finnish and Swedish open and close with ”
-    if alone < len(found) or alone % 2:
+    alone = sum(tokens[position] == "”" for position in positions)  # Finnish and Swedish open and close with ”
+    if alone < len(positions) or alone % 2:
         alone = 0
-    for position in found:
+    for position in positions:
         token = tokens[position]
         closes = token in {"„": "“”", "“": "”", "«": "»", "»": "«", "‚": "‘", "”": "”"}.get(opened, "")
         if not opened and token == "”" and position and not alone:

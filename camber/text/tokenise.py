@@ -61,7 +61,7 @@ def unescape(token: str) -> str:
     >>> unescape("&amp;lt;")
     '&lt;'
     """
-    return _escaped.sub(lambda found: _plain_of[found[0]], token) if "&" in token else token
+    return _escaped.sub(lambda match: _plain_of[match[0]], token) if "&" in token else token
 
 
 # Control characters and invisible spacing: dropped, for they would make words differ that look the same. (Joiners and
@@ -139,12 +139,12 @@ class _Splitter:
                 first = chunks[position + 1][0]
                 following = "a" if first.islower() else "0" if "0" <= first <= "9" else ""
                 seen = self.seen[following]
-            found = seen.get(chunk)
-            if found is None:
+            pieces = seen.get(chunk)
+            if pieces is None:
                 if len(seen) >= self.LIMIT:
                     seen.clear()
-                found = seen[chunk] = [escape(piece) for piece in self._split(chunk, following)]
-            tokens += found
+                pieces = seen[chunk] = [escape(piece) for piece in self._split(chunk, following)]
+            tokens += pieces
         return tokens
 
     def _split(self, chunk: str, following: str) -> list[str]:
