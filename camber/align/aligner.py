@@ -157,13 +157,13 @@ class Aligner:
         if version != FORMAT:
             raise ModelError(f"{folder}: aligner of format {version!r}, expected {FORMAT}; train the model again")
         source, target = (Vocabulary.load(folder / f"{side}.vocabulary.txt") for side in ("source", "target"))
-        found = cls(source=source, target=target, symmetrise=symmetrise, **open_arrays(folder, _ARRAYS))
+        aligner = cls(source=source, target=target, symmetrise=symmetrise, **open_arrays(folder, _ARRAYS))
         fits = (
-            len(found.entry_offsets) == len(source) + 1
-            and found.entry_offsets[-1] == len(found.entry_targets) == len(found.counts)
-            and found.source_words.shape == (max(len(source), 1), 2)
-            and found.target_words.shape == (max(len(target), 1), 2)
+            len(aligner.entry_offsets) == len(source) + 1
+            and aligner.entry_offsets[-1] == len(aligner.entry_targets) == len(aligner.counts)
+            and aligner.source_words.shape == (max(len(source), 1), 2)
+            and aligner.target_words.shape == (max(len(target), 1), 2)
         )
         if not fits:
             raise ModelError(f"{folder}: the arrays of the aligner do not fit together; train the model again")
-        return found
+        return aligner

@@ -56,16 +56,16 @@ def error_rate(alignment: Alignment, gold: Gold) -> ErrorRate:
     """
     if len(alignment) < len(gold):
         raise ValueError(f"{len(gold)} gold alignments for {len(alignment)} sentence pairs")
-    found = _keys(alignment, len(gold))
+    ours = _keys(alignment, len(gold))
     sure, possible = _keys(gold.sure, len(gold)), _keys(gold.possible, len(gold))
-    hit_sure = len(np.intersect1d(found, sure, assume_unique=True))
-    hit_possible = len(np.intersect1d(found, possible, assume_unique=True))
+    hit_sure = len(np.intersect1d(ours, sure, assume_unique=True))
+    hit_possible = len(np.intersect1d(ours, possible, assume_unique=True))
     # an empty alignment makes no mistake, and a gold alignment without sure links misses none
-    precision = hit_possible / len(found) if len(found) else 1.0
+    precision = hit_possible / len(ours) if len(ours) else 1.0
     recall = hit_sure / len(sure) if len(sure) else 1.0
-    both = len(found) + len(sure)
+    both = len(ours) + len(sure)
     aer = 1 - (hit_sure + hit_possible) / both if both else 0.0
-    return ErrorRate(aer, precision, recall, len(found), len(gold))
+    return ErrorRate(aer, precision, recall, len(ours), len(gold))
 
 
 def read_gold(path: str | Path) -> Gold:

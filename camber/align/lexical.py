@@ -102,11 +102,11 @@ class LexicalTable:
         """Return the row of every (source id, target id), -1 where the pair was never seen linked."""
         wanted = _keys(np.asarray(source), np.asarray(target), self.target_words)
         at = np.searchsorted(self.keys, wanted)
-        found = np.full(wanted.shape, -1, np.int64)
+        entries = np.full(wanted.shape, -1, np.int64)
         inside = at < len(self.keys)
         same = inside & (self.keys[np.where(inside, at, 0)] == wanted) if len(self.keys) else inside
-        found[same] = at[same]
-        return found
+        entries[same] = at[same]
+        return entries
 
     def p_target_given_source(self, source: npt.ArrayLike, target: npt.ArrayLike, absent: float = 0.0) -> F8:
         """Return p(t|s) of many pairs (NULL = -1 on either side), `absent` for pairs never seen linked."""

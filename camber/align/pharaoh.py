@@ -76,10 +76,10 @@ def read_kept_pharaoh(path: str | Path, kept: I8, lengths: I8) -> Alignment:
     every = read_pharaoh(path)
     if len(kept) and int(kept[-1]) >= len(every):
         raise InputError(f"{len(every):,} lines, but there are more sentence pairs", path)
-    found = Alignment.from_pairs([[(s, t) for s, t in every[i].tolist()] for i in kept])
-    outside = np.flatnonzero((found.links >= lengths[found.owners]).any(axis=1))
+    alignment = Alignment.from_pairs([[(s, t) for s, t in every[i].tolist()] for i in kept])
+    outside = np.flatnonzero((alignment.links >= lengths[alignment.owners]).any(axis=1))
     if len(outside):
-        row = int(found.owners[outside[0]])
+        row = int(alignment.owners[outside[0]])
         source, target = lengths[row].tolist()
         raise InputError(
             f"a link lies outside a pair of {source} and {target} words",
@@ -87,7 +87,7 @@ def read_kept_pharaoh(path: str | Path, kept: I8, lengths: I8) -> Alignment:
             int(kept[row]) + 1,
             remedy="positions count from 0, and words are those of our tokenisation (--tokenizer none?)",
         )
-    return found
+    return alignment
 
 
 def write_pharaoh(path: str | Path, alignment: Alignment) -> None:

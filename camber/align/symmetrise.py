@@ -80,8 +80,8 @@ def _symmetrise(
             grid[backward[k, 0] * targets + backward[k, 1]] |= 2
         for i in range(sources):
             for j in range(targets):
-                found = grid[i * targets + j]
-                if found == 3 or (found and method == 1):
+                directions = grid[i * targets + j]
+                if directions == 3 or (directions and method == 1):
                     grid[i * targets + j] |= 4
                     covered[0, i] = 1
                     covered[1, j] = 1
@@ -104,8 +104,8 @@ def _symmetrise(
         for side in range(1, 3 if method >= 3 else 1):
             for j in range(targets):
                 for i in range(sources):
-                    found = grid[i * targets + j]
-                    if found != side:
+                    directions = grid[i * targets + j]
+                    if directions != side:
                         continue
                     free = 2 - covered[0, i] - covered[1, j]
                     if free == 2 or (free == 1 and method == 3):

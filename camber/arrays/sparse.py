@@ -88,15 +88,15 @@ class Counts:
 
     def dense(self) -> F8:
         """Return the matrix, float64[rows, width]."""
-        found = np.zeros((len(self), self.width))
-        found[owners_of(self.offsets), self.columns] = self.values
-        return found
+        table = np.zeros((len(self), self.width))
+        table[owners_of(self.offsets), self.columns] = self.values
+        return table
 
     def products(self, weights: npt.ArrayLike) -> F8:
         """Return matrix · weights, float64[rows]."""
-        found = np.zeros(len(self))
-        self.add_products(np.asarray(weights, np.float64), found)
-        return found
+        scores = np.zeros(len(self))
+        self.add_products(np.asarray(weights, np.float64), scores)
+        return scores
 
     def add_products(self, weights: F8, scores: F8) -> None:
         """Add matrix · weights to `scores` in place: float64[width], [rows]."""
@@ -104,9 +104,9 @@ class Counts:
 
     def project(self, slopes: F8) -> F8:
         """Return transposed matrix · slopes: float64[rows] → [width]."""
-        found = np.zeros(self.width)
-        _project(self.offsets, self.columns, self.values, np.ascontiguousarray(slopes, np.float64), found)
-        return found
+        sums = np.zeros(self.width)
+        _project(self.offsets, self.columns, self.values, np.ascontiguousarray(slopes, np.float64), sums)
+        return sums
 
     def differences(self, left: I8, right: I8) -> Counts:
         """Return rows `left` minus rows `right`, without what cancels."""
@@ -128,9 +128,9 @@ class Counts:
 
     def fingerprints(self) -> F8:
         """Return two numbers for every row that equal rows share and others hardly ever: float64[rows, 2]."""
-        found = np.empty((len(self), 2), np.int64)
-        _fingerprint(self.offsets, self.columns, self.values, found)
-        return found.astype(np.float64)
+        marks = np.empty((len(self), 2), np.int64)
+        _fingerprint(self.offsets, self.columns, self.values, marks)
+        return marks.astype(np.float64)
 
 
 @kernel
@@ -163,12 +163,12 @@ def _add_products(offsets, columns, values, weights, scores):
 
 
 @kernel
-def _project(offsets, columns, values, slopes, found):
+def _project(offsets, columns, values, slopes, sums):
     for r in range(len(slopes)):
         slope = slopes[r]
         if slope != 0.0:
             for i in range(offsets[r], offsets[r + 1]):
-                found[columns[i]] += slope * values[i]
+                sums[columns[i]] += slope * values[i]
 
 
 @kernel
@@ -215,13 +215,13 @@ def _spread(offsets, columns, values, group_offsets, squares, sums, touched):
 
 
 @kernel
-def _fingerprint(offsets, columns, values, found):
-    for r in range(len(found)):
+def _fingerprint(offsets, columns, values, marks):
+    for r in range(len(marks)):
         first, second = np.int64(1), np.int64(2)
         for i in range(offsets[r], offsets[r + 1]):
             key = np.int64(columns[i]) * 4194304 + np.int64(values[i] * 1024.0)
             first = mix(first ^ key)
             second = mix((second >> 1) ^ (key << 7))
         # 52 bits: exact as a float64
-        found[r, 0] = first & np.int64(0xFFFFFFFFFFFFF)
-        found[r, 1] = second & np.int64(0xFFFFFFFFFFFFF)
+        marks[r, 0] = first & np.int64(0xFFFFFFFFFFFFF)
+        marks[r, 1] = second & np.int64(0xFFFFFFFFFFFFF)

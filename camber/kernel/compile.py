@@ -73,11 +73,11 @@ def sources_hash(module: str) -> str:
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        found = _source(name)
-        if name in seen or found is None:
+        source = _source(name)
+        if name in seen or source is None:
             continue
         seen.add(name)
-        path, text = found
+        path, text = source
         if name == module or b"@kernel" in text or path.name == "__init__.py":
             waiting += sorted(_imported(text), reverse=True)
         else:
@@ -97,18 +97,18 @@ def _candidates() -> list[Path]:
     if named := os.environ.get("CAMBER_CACHE"):
         return [Path(named)]
     owner = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    found = [Path(tempfile.gettempdir()) / f"camber-{owner}"]
+    places = [Path(tempfile.gettempdir()) / f"camber-{owner}"]
     try:
         home = Path.home()
     except RuntimeError:  # a user without an entry and without HOME, as in some containers
-        return found
+        return places
     if sys.platform == "darwin":
         user = home / "Library" / "Caches"
     elif os.name == "nt":
         user = Path(os.environ.get("LOCALAPPDATA", str(home)))
     else:
         user = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return [user / "camber", *found]
+    return [user / "camber", *places]
 
 
 def _writable(folder: Path) -> bool:
@@ -233,4 +233,4 @@ def _compiled(function: Function, **options: Any) -> Function:
 
 def compiled_kernels() -> dict[str, list[Any]]:
     """Return the signatures compiled or loaded so far, by kernel."""
-    return {name: list(getattr(found, "signatures", [])) for name, found in _registry.items()}
+    return {name: list(getattr(compiled, "signatures", [])) for name, compiled in _registry.items()}

@@ -131,9 +131,9 @@ class _Reader:
         return ""
 
     def _expect(self, title: str) -> None:
-        found = self._line()
-        if found != title:
-            shown = repr(found[:60]) if found else "the end of the file"
+        line = self._line()
+        if line != title:
+            shown = repr(line[:60]) if line else "the end of the file"
             raise self._fail(
                 f"{shown} where {title!r} was expected", self.start, "do the header's counts fit the sections?"
             )

@@ -58,14 +58,14 @@ class LmSettings(Settings):
         what = f"LmSettings.prune is {self.prune!r}; expected"
         if not all(field.isdecimal() for field in fields):
             raise SettingsError(f'{what} whole numbers, such as "0 0 1"')
-        found = [int(field) for field in fields]
-        if len(found) > self.order:
+        thresholds = [int(field) for field in fields]
+        if len(thresholds) > self.order:
             raise SettingsError(f"{what} at most {self.order} numbers, one per order")
-        if found[0] != 0:
+        if thresholds[0] != 0:
             raise SettingsError(f"{what} 0 first: unigrams are never dropped")
-        if found != sorted(found):
+        if thresholds != sorted(thresholds):
             raise SettingsError(f"{what} numbers that do not fall: a longer n-gram needs its shorter ones")
-        return found + found[-1:] * (self.order - len(found))
+        return thresholds + thresholds[-1:] * (self.order - len(thresholds))
 
 
 def estimate_arpa(text: str | Path, arpa: str | Path, settings: LmSettings | None = None) -> NgramTrie:
@@ -119,7 +119,7 @@ class _Level:
     count: I8  # occurrences
     types: I8  # different words before it
 
-    def adjusted(self, highest: bool) -> I8:
+    def adjusted(self, *, highest: bool) -> I8:
         """Return the adjusted counts; only an n-gram that begins with <s> has nothing before it."""
         return self.count if highest else np.where(self.types > 0, self.types, self.count)
 
@@ -158,10 +158,10 @@ def _count(tokens: I4, words: int, order: int) -> list[_Level]:
         count, types = np.empty(room[0], np.int64), np.zeros(room[0], np.int64)
         table = np.empty(capacity_for(room[1]), ENTRY)
         table["key"] = -1
-        found = _count_level(
+        size = _count_level(
             tokens, grams, n, words, start, shorter.count, shorter.types, table, prefix, word, suffix, count
         )
-        levels.append(_Level(prefix[:found], word[:found], suffix[:found], count[:found], types[:found]))
+        levels.append(_Level(prefix[:size], word[:size], suffix[:size], count[:size], types[:size]))
         start += len(shorter.word)
     return levels
 
@@ -182,7 +182,7 @@ def _count_level(tokens, grams, n, words, start, shorter_count, shorter_types, t
 
     `grams` is brought up to date for the next order. `start` is the number of the first (n - 1)-gram in the trie.
     """
-    found = 0
+    size = 0
     for place in range(len(tokens) - 1):
         head, tail = grams[place], grams[place + 1]
         if head < 0 or tail < 0 or (n == 2 and tokens[place] == END):
@@ -200,16 +200,16 @@ def _count_level(tokens, grams, n, words, start, shorter_count, shorter_types, t
                 grams[place] = gram
                 continue
             table[slot]["key"] = key
-            table[slot]["gram"] = found
-        prefix[found] = start + head
-        suffix[found] = start + tail
-        word[found] = last
-        count[found] = 1
+            table[slot]["gram"] = size
+        prefix[size] = start + head
+        suffix[size] = start + tail
+        word[size] = last
+        count[size] = 1
         shorter_types[tail] += 1
-        grams[place] = found
-        found += 1
+        grams[place] = size
+        size += 1
     grams[len(tokens) - 1] = -1
-    return found
+    return size
 
 
 def discounts(adjusted: I8) -> tuple[float, float, float, float]:
@@ -222,11 +222,11 @@ def discounts(adjusted: I8) -> tuple[float, float, float, float]:
     if 0 in n[1:4]:
         raise ValueError(f"no n-grams with adjusted count {n.index(0, 1)}")
     y = n[1] / (n[1] + 2 * n[2])  # Chen and Goodman Eq. 26
-    found = [k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3)]
-    for k, discount in enumerate(found, 1):
+    taken = [k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3)]
+    for k, discount in enumerate(taken, 1):
         if discount <= 0:
             raise ValueError(f"the discount of adjusted count {k} would be {discount:.3f}")
-    return 0.0, found[0], found[1], found[2]
+    return 0.0, taken[0], taken[1], taken[2]
 
 
 def _smooth(trie: NgramTrie, levels: Sequence[_Level], dropped: Bools) -> None:
@@ -237,7 +237,7 @@ def _smooth(trie: NgramTrie, levels: Sequence[_Level], dropped: Bools) -> None:
     for n, level in enumerate(levels, 1):
         here = slice(int(trie.starts[n]), int(trie.starts[n + 1]))
         above = slice(int(trie.starts[n - 1]), int(trie.starts[n]))
-        counts = level.adjusted(n == len(levels))
+        counts = level.adjusted(highest=n == len(levels))
         try:
             discount = np.array(discounts(counts))
         except ValueError as problem:

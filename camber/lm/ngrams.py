@@ -126,9 +126,9 @@ class NgramModel:
         Words that the model does not have are 0; so are tokens of the text that are spelled `<s>`, `</s>` or `<unk>`.
         """
         get = self.vocabulary._ids.get
-        found = np.fromiter(map(get, vocabulary.words, itertools.repeat(UNKNOWN)), np.int64, len(vocabulary))
-        found[found < len(SPECIAL)] = UNKNOWN
-        return found
+        ids = np.fromiter(map(get, vocabulary.words, itertools.repeat(UNKNOWN)), np.int64, len(vocabulary))
+        ids[ids < len(SPECIAL)] = UNKNOWN
+        return ids
 
     def score(self, sentences: Sentences | Sequence[Sequence[str]], *, bos: bool = True, eos: bool = True) -> F8:
         """Return the natural log probability of each sentence, float64[sentences].

@@ -50,11 +50,11 @@ class NgramTrie:
     def rows(self, order: int) -> I4:
         """Return the words of all n-grams of one order, int32[n-grams, order]."""
         grams = np.arange(self.starts[order], self.starts[order + 1])
-        found = np.empty((len(grams), order), np.int32)
+        rows = np.empty((len(grams), order), np.int32)
         for column in range(order - 1, -1, -1):
-            found[:, column] = self.word[grams]
+            rows[:, column] = self.word[grams]
             grams = self.prefix[grams]
-        return found
+        return rows
 
 
 class DuplicateNgramError(ValueError):
@@ -83,15 +83,15 @@ def trie_from_rows(
         if len(tables[n - 1]) == 0:
             tables[n - 1] = _index(levels[n - 1], n)
         tables[n - 2] = _index(levels[n - 2], n - 1)
-        found = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
-        if (missing := found < 0).any():
+        prefix = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
+        if (missing := prefix < 0).any():
             extra = np.unique(levels[n - 1][missing][:, : n - 1], axis=0)
             levels[n - 2] = np.concatenate([levels[n - 2], extra])
             probability[n - 2] = np.concatenate([probability[n - 2], np.full(len(extra), np.nan)])
             backoff[n - 2] = np.concatenate([backoff[n - 2], np.zeros(len(extra))])
             tables[n - 2] = _index(levels[n - 2], n - 1)
-            found = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
-        prefixes[n - 1] = found
+            prefix = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
+        prefixes[n - 1] = prefix
     starts = offsets_from([1, *map(len, levels)])
     suffixes = [np.zeros(len(levels[0]), np.int64)]
     for n in range(2, order + 1):
@@ -101,8 +101,8 @@ def trie_from_rows(
             if len(left) == 0:
                 break
             some = levels[n - 1] if len(left) == len(suffix) else levels[n - 1][left]
-            found = _find(some, n - shorter, levels[shorter - 1], tables[shorter - 1])
-            suffix[left] = np.where(found >= 0, found + starts[shorter], -1)
+            known = _find(some, n - shorter, levels[shorter - 1], tables[shorter - 1])
+            suffix[left] = np.where(known >= 0, known + starts[shorter], -1)
         suffixes.append(suffix)
     trie = NgramTrie(
         words=tuple(words),
@@ -146,9 +146,9 @@ def _index(rows: I4, order: int) -> I8:
 
 def _find(rows: I4, shift: int, known: I4, table: I8) -> I8:
     """Return which row of `known` each row is from column `shift` on, -1 where there is none."""
-    found = np.empty(len(rows), np.int64)
-    _find_rows(rows, shift, known, table, found)
-    return found
+    numbers = np.empty(len(rows), np.int64)
+    _find_rows(rows, shift, known, table, numbers)
+    return numbers
 
 
 @kernel
@@ -176,7 +176,7 @@ def _index_rows(rows, table):
 
 
 @kernel
-def _find_rows(rows, shift, known, table, found):
+def _find_rows(rows, shift, known, table, numbers):
     """Look up ``rows[:, shift:shift + width]`` among the known rows; -1 where absent."""
     for row in range(len(rows)):
-        found[row] = table[_row_slot(rows, row, shift, known, table)]
+        numbers[row] = table[_row_slot(rows, row, shift, known, table)]

@@ -118,7 +118,7 @@ class ChartDecoder(Weighed):
         """Return the same decoder with another bend and its weights; bends are made from raw values."""
         grammars = self.grammars
         if isinstance(grammars, RawGrammarSource):
-            grammars = grammars.with_logarithms(bend is None)
+            grammars = grammars.with_logarithms(logarithms=bend is None)
         return ChartDecoder(grammars, self.models, weights, self.settings, self.features, bend)
 
     def remembering(self) -> ChartDecoder:
@@ -138,7 +138,11 @@ class ChartDecoder(Weighed):
 
         A rule counts once for every sentence that it applies to.
         """
-        source = self.grammars.with_logarithms(False) if isinstance(self.grammars, RawGrammarSource) else self.grammars
+        source = (
+            self.grammars.with_logarithms(logarithms=False)
+            if isinstance(self.grammars, RawGrammarSource)
+            else self.grammars
+        )
         tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column]: [] for column in self._rule_columns}
         for first in range(0, len(sentences), BATCH):
             batch = enumerate(sentences[first : first + BATCH], first)

@@ -78,8 +78,8 @@ class _Columns:
 
     def grammar(self) -> Grammar:
         """Return all rules; features that a rule does not name are NaN: absent, which is not the value 0."""
-        names = tuple(dict.fromkeys(name for found in self.features for name in found))
-        features = np.array([[found.get(name, math.nan) for name in names] for found in self.features])
+        names = tuple(dict.fromkeys(name for own in self.features for name in own))
+        features = np.array([[own.get(name, math.nan) for name in names] for own in self.features])
         return Grammar(
             names,
             np.array(self.source, np.int64),
@@ -104,26 +104,26 @@ def _symbol(token: str, words: dict[str, int], gaps: int = 2, target: bool = Fal
 
 
 def _features(text: str, path: Path, number: int) -> dict[str, float]:
-    found: dict[str, float] = {}
+    features: dict[str, float] = {}
     for item in text.split():
         name, _, value = item.rpartition("=")
         try:
-            found[name] = float(value)
+            features[name] = float(value)
         except ValueError:
-            found[name] = math.nan
-        if not name or not math.isfinite(found[name]):
+            features[name] = math.nan
+        if not name or not math.isfinite(features[name]):
             raise InputError(f"feature {item!r}; expected name=number", path, number)
-    return found
+    return features
 
 
 def _links(text: str, source: int, target: int, path: Path, number: int) -> list[tuple[int, int]]:
-    found = []
+    links = []
     for item in text.split():
         left, _, right = item.partition("-")
         if not (left.isdecimal() and right.isdecimal() and int(left) < source and int(right) < target):
             raise InputError(f"link {item!r} does not lie inside the rule", path, number, remedy="links are 0-0 1-2 …")
-        found.append((int(left), int(right)))
-    return found
+        links.append((int(left), int(right)))
+    return links
 
 
 def read_cdec_grammar(path: str | Path) -> Grammar:
@@ -195,7 +195,7 @@ def _linked(links: U1, offsets: I8) -> Iterator[str]:
 
 def read_cdec_weights(path: str | Path) -> dict[str, float]:
     """Read a weights file: a name and a number on every line; # begins a comment."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for number, raw in enumerate(read_lines(path), 1):
         line = raw.strip()
         if not line or line.startswith("#"):
@@ -207,10 +207,10 @@ def read_cdec_weights(path: str | Path) -> dict[str, float]:
             value = math.nan
         if not math.isfinite(value):
             raise InputError(f"{line!r} is not a name and a number", path, number)
-        if fields[0] in found:
+        if fields[0] in weights:
             raise InputError(f"a second weight for {fields[0]}", path, number, remedy="keep one")
-        found[fields[0]] = value
-    return found
+        weights[fields[0]] = value
+    return weights
 
 
 @dataclass(frozen=True)

@@ -76,11 +76,11 @@ class MosesIni:
 
     def weight(self, feature: Feature, count: int) -> list[float]:
         """Return the weights of a feature, which must be `count`."""
-        found = self.weights.get(feature.name)
-        if found is None or len(found) != count:
-            told = "no weights" if found is None else f"{len(found)} weights"
+        weights = self.weights.get(feature.name)
+        if weights is None or len(weights) != count:
+            told = "no weights" if weights is None else f"{len(weights)} weights"
             raise InputError(f"{told} for {feature.name}, expected {count}", self.path, feature.line)
-        return found
+        return weights
 
     def file(self, feature: Feature) -> Path:
         """Return the file that a feature names, relative to the folder of the `moses.ini`."""

@@ -100,7 +100,7 @@ def read_moses(phrase_table: str | Path, reordering_table: str | Path | None = N
     )
 
 
-def read_columns(path: str | Path, names: tuple[str, ...], full: bool, most: float = 1.0001) -> MosesTable:
+def read_columns(path: str | Path, names: tuple[str, ...], *, full: bool, most: float = 1.0001) -> MosesTable:
     """Read a table with one number per name, none of them above `most`; with `full`, also alignments and counts."""
     data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
     try:
@@ -203,14 +203,14 @@ def _renumbered(words: _Words, ids: I4, offsets: I8) -> MosesSide:
 def _complain(why: int, data: bytes, state: I8, path: str | Path, names: tuple[str, ...]) -> NoReturn:
     """Raise the error that the kernel met, with the line and the piece of text."""
     line, piece = int(state[_ROW]) + 1, data[state[_FIRST] : state[_LAST]].decode()
-    found = int(state[_FIRST])
+    number = int(state[_FIRST])
     expected = f"{len(names)} numbers ({' '.join(names)})"
     if why == _NOT_A_RULE:
         raise InputError(f"{piece!r} is not a rule", path, line, remedy=f"expected: source ||| target ||| {expected}")
     if why == _WRONG_NUMBERS:
-        raise InputError(f"{found} numbers, expected {expected}", path, line)
+        raise InputError(f"{number} numbers, expected {expected}", path, line)
     if why == _WRONG_COUNTS:
-        raise InputError(f"{found} counts, expected 3: c(t) c(s) c(s,t)", path, line)
+        raise InputError(f"{number} counts, expected 3: c(t) c(s) c(s,t)", path, line)
     if why == _BAD_LINK:
         raise InputError(f"{piece!r} is not a link", path, line, remedy="links look like 0-0 1-2")
     if why == _LINK_OUTSIDE:
@@ -258,10 +258,10 @@ def _match(table: MosesTable, other: MosesTable) -> F4:
     wanted, there = pairs[:lines], pairs[lines:]
     order = np.argsort(there, kind="stable")
     at = np.searchsorted(there[order], wanted)
-    found = at < len(there)
-    found[found] = there[order][at[found]] == wanted[found]
-    if not found.all():
-        bad = int(np.flatnonzero(~found)[0])
+    matched = at < len(there)
+    matched[matched] = there[order][at[matched]] == wanted[matched]
+    if not matched.all():
+        bad = int(np.flatnonzero(~matched)[0])
         source, target = (
             " ".join(side.vocabulary.decode(side.ids[side.offsets[bad] : side.offsets[bad + 1]]))
             for side in (table.source, table.target)

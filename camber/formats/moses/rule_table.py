@@ -172,13 +172,13 @@ def _pair(
         )
     pairs = own < 0
     target[0][target[1][rows[pairs]] + right[pairs]] = own[pairs] - 2  # so that what stays -1 was not linked
-    found = np.bincount(rows[pairs], minlength=len(offsets) - 1)
+    linked = np.bincount(rows[pairs], minlength=len(offsets) - 1)
     gaps = np.diff(source_gaps[1])
     # every gap must be linked once: as many links as gaps, and on the target side each of them once
     places = owners_of(target_gaps[1])
     ours = target[0][target[1][places] + target_gaps[0]]
     sums = np.bincount(places, weights=ours, minlength=len(gaps))
-    wrong = (found != gaps) | (sums != np.choose(gaps, [0, -3, -7]))
+    wrong = (linked != gaps) | (sums != np.choose(gaps, [0, -3, -7]))
     if wrong.any():
         raise InputError(
             "the alignment does not say which non-terminals belong together",
@@ -196,7 +196,7 @@ def read_glue(path: str | Path) -> float:
     Other rules than those of :data:`GLUE` are refused.
     """
     known = {tuple(field.strip() for field in rule.split("|||")[:2]): n for n, rule in enumerate(GLUE)}
-    found: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for number, line in enumerate(decode_lines(read_bytes(path), path), 1):
         fields = [" ".join(field.split()) for field in f" {line} ".split(" ||| ")]
         if not line.strip():
@@ -209,10 +209,10 @@ def read_glue(path: str | Path) -> float:
             ) from None
         if not 0 < score < math.inf or (kind < 2 and score != 1):
             raise InputError(f"the score {fields[2]} of this rule cannot be used", path, number, remedy="expected 1")
-        found[kind] = score
-    if 2 not in found:
+        scores[kind] = score
+    if 2 not in scores:
         raise InputError("the rule that puts pieces behind each other is missing", path, remedy=f"expected: {GLUE[2]}")
-    return found[2]
+    return scores[2]
 
 
 def write_moses_rules(

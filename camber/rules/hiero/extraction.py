@@ -118,15 +118,15 @@ class HieroExtractor:
         """
         if self._kept is not None:
             return self
-        found = copy(self)
-        found._kept = _Kept(room)
-        return found
+        extractor = copy(self)
+        extractor._kept = _Kept(room)
+        return extractor
 
-    def with_logarithms(self, logarithms: bool) -> HieroExtractor:
+    def with_logarithms(self, *, logarithms: bool) -> HieroExtractor:
         """Return the same extractor that gives logarithms, or raw probabilities and counts."""
-        found = copy(self)
-        found.settings = replace(self.settings, logarithms=logarithms)
-        return found
+        extractor = copy(self)
+        extractor.settings = replace(self.settings, logarithms=logarithms)
+        return extractor
 
     def linear_value(self, name: str, values: F8) -> F8:
         """Turn raw values of a feature into what a linear model takes."""
@@ -137,7 +137,7 @@ class HieroExtractor:
 
         Where the settings say so, probabilities and counts are not made logarithms.
         """
-        return self.raw(sentence).grammar(self._names, self.settings.logarithms)
+        return self.raw(sentence).grammar(self._names, logarithms=self.settings.logarithms)
 
     def raw(self, sentence: Sequence[str]) -> RawGrammar:
         """Return the rules that apply to a tokenised sentence, with raw features.
@@ -147,11 +147,11 @@ class HieroExtractor:
         if self._kept is None:
             return self._extract(sentence)
         key = tuple(sentence)
-        found = self._kept.grammars.get(key)
-        if found is None:
-            found = self._extract(sentence)
-            self._kept.keep(key, found)
-        return found
+        grammar = self._kept.grammars.get(key)
+        if grammar is None:
+            grammar = self._extract(sentence)
+            self._kept.keep(key, grammar)
+        return grammar
 
     def _extract(self, sentence: Sequence[str]) -> RawGrammar:
         words, ids = _number(self.index.source.vocabulary.encode(sentence))

@@ -87,7 +87,7 @@ class RawGrammar:
         """Return the grammar with the features that a linear model takes: see :func:`linear_values`."""
         return self.grammar(names)
 
-    def grammar(self, names: Sequence[str] = DEFAULT_NAMES, logarithms: bool = True) -> Grammar:
+    def grammar(self, names: Sequence[str] = DEFAULT_NAMES, *, logarithms: bool = True) -> Grammar:
         """Return the grammar with the named features: as a linear model takes them, or raw."""
         names = check_names(names)
         if logarithms:
@@ -114,12 +114,12 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     >>> check_names(["EgivenFCoherent", "arity"])
     ('p_coherent', 'arity')
     """
-    found = tuple(CDEC_NAMES.get(name, name) for name in names)
-    for name in found:
+    ours = tuple(CDEC_NAMES.get(name, name) for name in names)
+    for name in ours:
         if name not in RAW_NAMES:
             known = ", ".join((*RAW_NAMES, *CDEC_NAMES))
             raise CamberError(f"no rule feature is called {name!r}; known: {known}")
-    return found
+    return ours
 
 
 def chosen_names(lexical: str = "max") -> tuple[str, ...]:

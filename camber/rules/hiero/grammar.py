@@ -82,7 +82,7 @@ class RawGrammarSource(GrammarSource, Protocol):
 
     settings: Any
 
-    def with_logarithms(self, logarithms: bool) -> RawGrammarSource:
+    def with_logarithms(self, *, logarithms: bool) -> RawGrammarSource:
         """Return the same source that gives logarithms, or raw probabilities and counts."""
         ...
 

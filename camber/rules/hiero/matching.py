@@ -103,8 +103,8 @@ def _descend(corpus, lexicon, words, ids, root, limits, scratch, rules, sizes):
         if size == limits.max_symbols:
             continue
         wider = size + 2 <= limits.max_symbols and parts <= limits.max_nonterminals
-        children, found = _children(words, limits, scratch, first_match, last_match, wider)
-        if found < 0:
+        children, places = _children(words, limits, scratch, first_match, last_match, wider)
+        if places < 0:
             return MATCHES
         if children > 0:
             hits = _follow(corpus, limits, scratch, sizes, first, last, parts, tail, wider)
@@ -114,7 +114,7 @@ def _descend(corpus, lexicon, words, ids, root, limits, scratch, rules, sizes):
                 sizes[1] = last + hits
                 return ARENA
             depth = _push(corpus, ids, scratch, depth, children, size, parts, low, high, last, last_match)
-            _deal(scratch, hits, found)
+            _deal(scratch, hits, places)
     return DONE
 
 
@@ -122,7 +122,7 @@ def _descend(corpus, lexicon, words, ids, root, limits, scratch, rules, sizes):
 def _children(words, limits, scratch, first_match, last_match, wider):
     """List the patterns of the sentence with one more word: how many, and their places in ``scratch.triples``."""
     child, table, matches, triples = scratch.child, scratch.children, scratch.matches, scratch.triples
-    children, found = 0, 0
+    children, places = 0, 0
     for m in range(first_match, last_match):
         end, begin = matches[m, 0], matches[m, 1]
         for j in range(end + 1, min(begin + limits.max_span, len(words))):
@@ -138,16 +138,16 @@ def _children(words, limits, scratch, first_match, last_match, wider):
                 table[c, 3] = gap
                 table[c, 4] = w
                 children += 1
-            if found == len(triples):
+            if places == len(triples):
                 return 0, -1
-            triples[found, 0] = c
-            triples[found, 1] = j
-            triples[found, 2] = begin
+            triples[places, 0] = c
+            triples[places, 1] = j
+            triples[places, 2] = begin
             table[c, 1] += 1
-            found += 1
-    if last_match + found > len(matches):
+            places += 1
+    if last_match + places > len(matches):
         return 0, -1
-    return children, found
+    return children, places
 
 
 @kernel
@@ -229,7 +229,7 @@ def _push(corpus, ids, scratch, depth, children, size, parts, low, high, top, to
 
 
 @kernel
-def _deal(scratch, hits, found):
+def _deal(scratch, hits, places):
     """Hand occurrences and places in the sentence to the children they belong to."""
     table, arena, pairs = scratch.children, scratch.arena, scratch.pairs
     triples, matches, stack = scratch.triples, scratch.matches, scratch.stack
@@ -237,7 +237,7 @@ def _deal(scratch, hits, found):
         c = pairs[k, 0]
         arena[table[c, 0]] = pairs[k, 1]
         table[c, 0] += 1
-    for k in range(found):
+    for k in range(places):
         c = triples[k, 0]
         row = table[c, 2]
         if row < 0:

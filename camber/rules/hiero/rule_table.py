@@ -115,7 +115,7 @@ class RuleTable:
         """The features of the rules that :meth:`grammar` gives."""
         return (*self.scores_names, RULE_PENALTY)
 
-    def giving(self, limit: int | None = None, span: int | None = None, logarithms: bool | None = None) -> RuleTable:
+    def giving(self, limit: int | None = None, span: int | None = None, *, logarithms: bool | None = None) -> RuleTable:
         """Return the same table with other grammars: see the fields of these names."""
         told = {"limit": limit, "span": span, "logarithms": logarithms}
         changes: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
@@ -126,13 +126,13 @@ class RuleTable:
         words = self.source_words.encode(sentence)
         longest = int(np.diff(self.source_offsets).max(initial=0))
         # what is not touched of these costs nothing
-        marks, found = np.zeros(len(self.source_offsets), np.uint8), np.empty(len(self.source_offsets), np.int64)
+        marks, matching = np.zeros(len(self.source_offsets), np.uint8), np.empty(len(self.source_offsets), np.int64)
         stack = np.empty(((longest + 1) * (len(words) + 1) + 1, 2), np.int64)
         count = _match(
             self.trie_keys, self.trie_nodes, self.gap, self.side, words, len(self.source_words) + 1, self.span, marks,
-            stack, found,
+            stack, matching,
         )  # fmt: skip
-        return np.sort(found[:count])
+        return np.sort(matching[:count])
 
     def grammar(self, sentence: Sequence[str]) -> Grammar:
         """Return the rules that apply to a tokenised sentence."""
@@ -232,8 +232,8 @@ def _grow(sides, offsets, width, keys, nodes, gap, side):
 
 
 @kernel
-def _match(keys, nodes, gap, side, words, width, span, marks, stack, found):
-    """Write the sides that match somewhere in the sentence to `found`, each once; return how many."""
+def _match(keys, nodes, gap, side, words, width, span, marks, stack, matching):
+    """Write the sides that match somewhere in the sentence to `matching`, each once; return how many."""
     count = 0
     for begin in range(len(words)):
         limit = min(len(words), begin + span) if span > 0 else len(words)
@@ -245,7 +245,7 @@ def _match(keys, nodes, gap, side, words, width, span, marks, stack, found):
             own = side[node]
             if own >= 0 and marks[own] == 0:
                 marks[own] = 1
-                found[count] = own
+                matching[count] = own
                 count += 1
             if at >= limit:
                 continue

@@ -48,7 +48,7 @@ def extract(
     source, target = SortedSuffixes.sort(bitext.source, longest), SortedSuffixes.sort(bitext.target, longest)
     pairs = gather(find_phrases(bitext, alignment, source, target, engine), longest)
     lexicon = lexical_table(bitext, alignment) if lexicon is None else lexicon
-    store = assemble(bitext, pairs, source, target, lexicon, settings.reordering)
+    store = assemble(bitext, pairs, source, target, lexicon, reordering=settings.reordering)
     if settings.significance != "none":
         store = significant(store, settings.significance, total=int(pairs.counts.sum()))
     return store.prune(settings.options_per_phrase)
@@ -60,6 +60,7 @@ def assemble(
     source: SortedSuffixes,
     target: SortedSuffixes,
     lexicon: LexicalTable,
+    *,
     reordering: bool,
 ) -> RuleStore:
     """Score counted phrase pairs and put them into the order of the store."""

@@ -140,7 +140,7 @@ class Overlay:
         source_ids, source_offsets = cut(flat.astype(np.int32), at, words + 1)
         target_ids, target_offsets = self._pieces("target_ids", "target_offsets", rows)
         links, link_offsets = self._pieces("links", "link_offsets", rows)
-        found = RuleStore(
+        joined = RuleStore(
             source_ids=source_ids,
             source_offsets=source_offsets,
             rule_offsets=offsets_from(np.bincount(owners, minlength=len(keys))),
@@ -156,7 +156,7 @@ class Overlay:
             target_vocabulary=self.target_vocabulary,
             max_phrase_length=longest,
         )
-        return BatchRules(found, spans, rows)
+        return BatchRules(joined, spans, rows)
 
     def _pieces(self, flat: str, offsets: str, rows: I8) -> tuple[AnyArray, I8]:
         """Gather ragged pieces of rules by their numbers, from both stores."""
@@ -244,9 +244,9 @@ def _seen(counts: I8) -> I8:
 
 def _at(values: I8, phrases: I8) -> I8:
     """Take values of phrases, 0 for the phrase -1."""
-    found = np.zeros(len(phrases), np.int64)
-    found[phrases >= 0] = values[phrases[phrases >= 0]]
-    return found
+    taken = np.zeros(len(phrases), np.int64)
+    taken[phrases >= 0] = values[phrases[phrases >= 0]]
+    return taken
 
 
 def _spans(store: RuleStore, sentences: Sequence[I8]) -> I8:
@@ -271,9 +271,9 @@ def _matches(own: I8, valid: Bools, new: I8) -> tuple[I8, Bools]:
     places = np.flatnonzero(valid)
     places = places[np.argsort(own[places])]
     at = np.searchsorted(own[places], new)
-    found = at < len(places)
-    found[found] = own[places[at[found]]] == new[found]
-    return places[at[found]], found
+    matched = at < len(places)
+    matched[matched] = own[places[at[matched]]] == new[matched]
+    return places[at[matched]], matched
 
 
 def _targets(added: RuleStore, store: RuleStore) -> AddedTargets:
@@ -284,9 +284,9 @@ def _targets(added: RuleStore, store: RuleStore) -> AddedTargets:
     targets = AddedTargets(number, rows, slots, counted, np.zeros(len(rows), np.int64))
     for first in range(0, len(store), _ROWS):
         here = np.arange(first, min(first + _ROWS, len(store)))
-        found = _numbers(store, here, added, targets)
-        hit = found >= 0
-        targets.stored[found[hit]] = store.counts[here[hit], 0]
+        numbers = _numbers(store, here, added, targets)
+        hit = numbers >= 0
+        targets.stored[numbers[hit]] = store.counts[here[hit], 0]
     return targets
 
 
@@ -303,7 +303,7 @@ def number_phrases(ids: I4, offsets: I8) -> tuple[I8, I8, I8]:
 
     Returns the number of every phrase, the first place of every number, and the hash table that finds them again.
 
-    >>> [found.tolist() for found in number_phrases(np.array([7, 8, 7], np.int32), np.array([0, 1, 2, 3]))[:2]]
+    >>> [column.tolist() for column in number_phrases(np.array([7, 8, 7], np.int32), np.array([0, 1, 2, 3]))[:2]]
     [[0, 1, 0], [0, 1]]
     """
     size = len(offsets) - 1

@@ -114,10 +114,10 @@ def _sources(patterns, row, t, longest, per_word):
 @kernel
 def _targets(patterns, row, s, longest, per_word):
     """Return the target places that source place s is linked to, as bits."""
-    found = 0
+    targets = 0
     for t in range(longest):
-        found |= ((_sources(patterns, row, t, longest, per_word) >> s) & 1) << t
-    return found
+        targets |= ((_sources(patterns, row, t, longest, per_word) >> s) & 1) << t
+    return targets
 
 
 @kernel

@@ -121,19 +121,19 @@ class RuleStore:
         """
         if tuple(names) == SCORE_NAMES:
             return self.scores
-        found = np.empty((len(self), len(names)), np.float32)
+        columns = np.empty((len(self), len(names)), np.float32)
         for column, name in enumerate(names):
             if name in SCORE_NAMES:
-                found[:, column] = self.scores[:, SCORE_NAMES.index(name)]
+                columns[:, column] = self.scores[:, SCORE_NAMES.index(name)]
             elif name in COUNT_NAMES:
                 if name == "count_s":
-                    found[:, column] = np.repeat(self.source_counts, np.diff(self.rule_offsets))
+                    columns[:, column] = np.repeat(self.source_counts, np.diff(self.rule_offsets))
                 else:
-                    found[:, column] = self.counts[:, COUNT_NAMES.index(name) - 1]
-                found[found[:, column] <= 0, column] = np.nan
+                    columns[:, column] = self.counts[:, COUNT_NAMES.index(name) - 1]
+                columns[columns[:, column] <= 0, column] = np.nan
             else:
                 raise SettingsError(f"no rule feature is called {name!r}; known: {', '.join(RULE_FEATURES)}")
-        return found
+        return columns
 
     # --- finding -----------------------------------------------------------------------------------------------
 
