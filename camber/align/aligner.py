@@ -8,7 +8,6 @@ equally likely to produce any word.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 
 from camber.align.agreement import Trainer
 from camber.align.lesson import Lesson
-from camber.arrays.files import Shapes, open_arrays, save_arrays
+from camber.arrays.files import Shapes, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.ragged import owners_of
 from camber.arrays.types import F4, F8, I4, I8
 from camber.corpus.vocabulary import Vocabulary
@@ -142,22 +141,15 @@ class Aligner:
         save_arrays(folder, {name: getattr(self, name) for name in _ARRAYS}, _ARRAYS)
         self.source.save(folder / "source.vocabulary.txt")
         self.target.save(folder / "target.vocabulary.txt")
-        facts = {"format": FORMAT, "symmetrise": self.symmetrise}
-        (folder / "aligner.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
+        save_facts(folder / "aligner.json", FORMAT, {"symmetrise": self.symmetrise})
 
     @classmethod
     def load(cls, folder: str | Path) -> Aligner:
         """Read what :meth:`save` wrote."""
         folder = Path(folder)
-        try:
-            facts = json.loads((folder / "aligner.json").read_text(encoding="utf-8"))
-            version, symmetrise = facts["format"], str(facts["symmetrise"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"{folder}: not an aligner ({error}); train the model again") from None
-        if version != FORMAT:
-            raise ModelError(f"{folder}: aligner of format {version!r}, expected {FORMAT}; train the model again")
+        facts = read_facts(folder / "aligner.json", "an aligner", FORMAT, {"symmetrise": str})
         source, target = (Vocabulary.load(folder / f"{side}.vocabulary.txt") for side in ("source", "target"))
-        aligner = cls(source=source, target=target, symmetrise=symmetrise, **open_arrays(folder, _ARRAYS))
+        aligner = cls(source=source, target=target, **facts, **open_arrays(folder, _ARRAYS))
         fits = (
             len(aligner.entry_offsets) == len(source) + 1
             and aligner.entry_offsets[-1] == len(aligner.entry_targets) == len(aligner.counts)

@@ -1,8 +1,9 @@
-"""Arrays on disk: one ``.npy`` file each, never pickled, opened memory-mapped."""
+"""Arrays on disk: one ``.npy`` file each, never pickled, opened memory-mapped; beside them a few facts as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +44,24 @@ def open_array(path: Path, kind: npt.DTypeLike, dimensions: int, remedy: str = "
             f"{path}: {array.ndim} dimensions of {array.dtype}, expected {dimensions} of {np.dtype(kind)}; {remedy}"
         )
     return array.view(np.ndarray)
+
+
+def save_facts(path: Path, version: int, facts: Mapping[str, Any]) -> None:
+    """Write a format's version and a few facts."""
+    path.write_text(json.dumps({"format": version, **facts}) + "\n", encoding="utf-8")
+
+
+def read_facts(path: Path, what: str, version: int, kinds: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    """Read what :func:`save_facts` wrote: the facts of these kinds, if they belong to `what` of this version.
+
+    `what` is for the message, with its article: "an aligner".
+    """
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        actual, values = facts["format"], {name: kind(facts[name]) for name, kind in kinds.items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path.parent}: not {what} ({error}); train the model again") from None
+    if actual != version:
+        noun = what.split(" ", 1)[1]
+        raise ModelError(f"{path.parent}: {noun} of format {actual!r}, expected {version}; train the model again")
+    return values

@@ -6,7 +6,6 @@ and new pairs are added by merging their sorted suffixes with those that are the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
-from camber.arrays.files import Shapes, open_arrays, save_arrays
+from camber.arrays.files import Shapes, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I4, I8, AnyArray
 from camber.corpus.bitext import Bitext, Sentences
@@ -163,20 +162,13 @@ class CorpusIndex:
         save_arrays(folder, arrays, _ARRAYS)
         self.source.vocabulary.save(folder / "source.vocabulary.txt")
         self.target.vocabulary.save(folder / "target.vocabulary.txt")
-        (folder / "index.json").write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8")
+        save_facts(folder / "index.json", FORMAT, {})
 
     @classmethod
     def load(cls, folder: str | Path) -> CorpusIndex:
         """Open what :meth:`save` wrote; the arrays are memory-mapped (copy-on-write)."""
         folder = Path(folder)
-        try:
-            version = json.loads((folder / "index.json").read_text(encoding="utf-8"))["format"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"{folder}: not an indexed corpus ({error}); train the model again") from None
-        if version != FORMAT:
-            raise ModelError(
-                f"{folder}: indexed corpus of format {version!r}, expected {FORMAT}; train the model again"
-            )
+        read_facts(folder / "index.json", "an indexed corpus", FORMAT, {})
         arrays = open_arrays(folder, _ARRAYS)
         index = cls(
             Sentences(

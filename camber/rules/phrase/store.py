@@ -6,7 +6,6 @@ phrases that start at a position are found by narrowing one range of the sorted 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from camber.arrays.files import Shapes, open_arrays, save_arrays
+from camber.arrays.files import Shapes, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.ragged import offsets_from, take_ragged
 from camber.arrays.types import F4, I4, I8, U1, Bools
 from camber.corpus.vocabulary import Vocabulary
@@ -199,25 +198,18 @@ class RuleStore:
         save_arrays(folder, {name: getattr(self, name) for name in _ARRAYS}, _ARRAYS)
         self.source_vocabulary.save(folder / "source.vocabulary.txt")
         self.target_vocabulary.save(folder / "target.vocabulary.txt")
-        facts = {"format": FORMAT, "max_phrase_length": self.max_phrase_length}
-        (folder / "rules.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
+        save_facts(folder / "rules.json", FORMAT, {"max_phrase_length": self.max_phrase_length})
 
     @classmethod
     def load(cls, folder: str | Path) -> RuleStore:
         """Open what :meth:`save` wrote; the arrays are memory-mapped (copy-on-write), so little is read now."""
         folder = Path(folder)
-        try:
-            facts = json.loads((folder / "rules.json").read_text(encoding="utf-8"))
-            version, longest = facts["format"], int(facts["max_phrase_length"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelError(f"{folder}: not a rule store ({error}); train the model again") from None
-        if version != FORMAT:
-            raise ModelError(f"{folder}: rule store of format {version!r}, expected {FORMAT}; train the model again")
+        facts = read_facts(folder / "rules.json", "a rule store", FORMAT, {"max_phrase_length": int})
         store = cls(
             **open_arrays(folder, _ARRAYS),
             source_vocabulary=Vocabulary.load(folder / "source.vocabulary.txt"),
             target_vocabulary=Vocabulary.load(folder / "target.vocabulary.txt"),
-            max_phrase_length=longest,
+            **facts,
         )
         store._check(folder)
         return store
