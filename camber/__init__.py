@@ -21,6 +21,7 @@ __getattr__, __dir__, __all__ = attach(
         "Reranker": "camber.rerank.reranker",
         "Threads": "camber.engine",
         "curves": "camber.report.curves",
+        "Adder": "camber.pipeline.add",
         "add": "camber.pipeline.add",
         "train": "camber.pipeline.train",
         "tune_model": "camber.pipeline.tune",
