@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 
 import camber
+from camber.bend.settings import BendSettings
+from camber.decode.inputs import as_inputs
 from camber.engine import Threads
 from camber.features.weights import Weights
 from camber.files import read_lines, words
@@ -46,11 +48,12 @@ PIECE = 125
 PROBE = """
 import os, sys
 import camber
+from camber.decode.inputs import as_inputs
 from camber.engine import Threads
 translator = camber.load(sys.argv[1])
 with open(sys.argv[2], encoding="utf-8") as file:
     text = [line.split() for line in file]
-list(translator.decoder.decode(text[: int(sys.argv[3])], engine=Threads(1)))
+list(translator.decoder.decode(as_inputs(text[: int(sys.argv[3])]), engine=Threads(1)))
 if os.path.exists("/proc/self/status"):
     with open("/proc/self/status") as file:
         print(next(int(line.split()[1]) / 1e3 for line in file if line.startswith("VmHWM")))
@@ -73,7 +76,7 @@ def model_of(method: str, data: Path, work: Path) -> Translator:
 def decode(decoder: Any, text: Sequence[Sequence[str]]) -> float:
     """Decode text; return the CPU-seconds."""
     start = time.process_time()
-    for _ in decoder.decode(text, engine=Threads(1)):
+    for _ in decoder.decode(as_inputs(text), engine=Threads(1)):
         pass
     return time.process_time() - start
 
@@ -94,14 +97,15 @@ def compare(linear: Any, bent: Any, text: Sequence[Sequence[str]], repeat: int) 
 
 def same_search(linear: Any, bent: Any, text: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Compare the best translations, their scores, and the work of two searches."""
-    one = [best[0] for best in linear.decode(text, engine=Threads(1))]
-    two = [best[0] for best in bent.decode(text, engine=Threads(1))]
+    work, bent_work = np.zeros((2, len(linear.WORK)), np.int64)
+    one = [best[0] for best in linear.decode(as_inputs(text), engine=Threads(1), work=work)]
+    two = [best[0] for best in bent.decode(as_inputs(text), engine=Threads(1), work=bent_work)]
     return {
         "sentences": len(text),
         "same": sum(a.words == b.words for a, b in zip(one, two, strict=True)),
         "largest_difference": max(abs(a.score - b.score) for a, b in zip(one, two, strict=True)),
-        "linear_work": linear.work.tolist(),
-        "bent_work": bent.work.tolist(),
+        "linear_work": work.tolist(),
+        "bent_work": bent_work.tolist(),
     }
 
 
@@ -118,8 +122,8 @@ def measure(method: str, data: Path, work: Path, bits: int, count: int, repeat: 
     linear = translator.decoder
     text, dev = ([words(line) for line in read_lines(data / name)] for name in ("test.de", "dev.de"))
     text = text[:count]
-    equal = bent_decoder(linear, text, "bins", 20)
-    bent = bent_decoder(linear, dev, "bins", bits)
+    equal = bent_decoder(linear, as_inputs(text), "bins", BendSettings(bits=20))
+    bent = bent_decoder(linear, as_inputs(dev), "bins", BendSettings(bits=bits))
     found: dict[str, Any] = {
         "method": method,
         "bins": bent.bend.width,

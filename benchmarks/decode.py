@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sacrebleu
 
+from camber.decode.inputs import as_inputs
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
@@ -123,13 +124,15 @@ def measure(model: Path, sources: list[str], references: list[str], repeat: int)
 
     def decoder(pop_limit: int) -> PhraseDecoder:
         settings = own.settings.to_dict() | {"pop_limit": pop_limit}
-        return PhraseDecoder(own.store, own.models, weights, DecodeSettings.from_dict(settings))
+        return PhraseDecoder(own.rules, own.languages, weights, DecodeSettings.from_dict(settings))
 
-    list(own.decode(sentences[:2], engine=Threads(1)))  # compile, and read the pages that matter
+    list(own.decode(as_inputs(sentences[:2]), engine=Threads(1)))  # compile, and read the pages that matter
     curve = []
     for pop_limit in POP_LIMITS:
         one = decoder(pop_limit)
         found, cpu, _ = best_time(one, sentences, repeat)
+        work = np.zeros(len(one.WORK), np.int64)
+        list(one.decode(as_inputs(sentences), work=work))
         curve.append(
             {
                 "pop_limit": pop_limit,
@@ -137,21 +140,21 @@ def measure(model: Path, sources: list[str], references: list[str], repeat: int)
                 "rate": len(sentences) / cpu,
                 "score": float(np.mean([item[0].score for item in found])),
                 "bleu": bleu([" ".join(item[0].words) for item in found], references),
-                "work": dict(zip(("edges", "lm_scores", "pops"), (one.work / len(sentences)).tolist(), strict=True)),
+                "work": dict(zip(("edges", "lm_scores", "pops"), (work / len(sentences)).tolist(), strict=True)),
             }
         )
     found, cpu, _ = best_time(decoder(NBEST_POP_LIMIT), sentences, repeat, nbest=100)
     nbest = {"cpu_seconds": cpu, "rate": len(sentences) / cpu, "mean_length": float(np.mean([len(f) for f in found]))}
     _, _, alone = best_time(own, sentences, repeat)
     _, _, shared = best_time(own, sentences, repeat, threads=2)
-    arrays = [getattr(own.store, field.name) for field in fields(own.store)]
+    arrays = [getattr(own.rules.store, field.name) for field in fields(own.rules.store)]
     rules = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
     return {
         "sentences": len(sentences),
         "curve": curve,
         "nbest": nbest,
         "two_threads": {"wall_one": alone, "wall_two": shared, "gain": alone / shared},
-        "memory": {"rule_bytes": rules, "lm_bytes": sum(lm.nbytes for lm in own.models)},
+        "memory": {"rule_bytes": rules, "lm_bytes": sum(lm.nbytes for lm in own.languages.models)},
     }
 
 
@@ -163,7 +166,7 @@ def best_time(
     found: list[Any] = []
     for _ in range(repeat):
         start = time.process_time(), time.perf_counter()
-        found = list(decoder.decode(sentences, nbest=nbest, engine=Threads(threads)))
+        found = list(decoder.decode(as_inputs(sentences), nbest=nbest, engine=Threads(threads)))
         cpu.append(time.process_time() - start[0])
         wall.append(time.perf_counter() - start[1])
     return found, min(cpu), min(wall)

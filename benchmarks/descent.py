@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import camber
+from camber.bend.settings import BendSettings
+from camber.engine import Threads
 from camber.files import read_lines
 from camber.pipeline.settings import TrainSettings
+from camber.pipeline.tune import dev_set
 from camber.tune import pro
-from camber.tune.bending import bent_decoder, neighbours
+from camber.tune.bending import bent_decoder
 from camber.tune.descent import Coordinates, tied_coordinates
 from camber.tune.loop import DevSet, merged
 
@@ -34,10 +37,10 @@ def scales_only(data: Any, regulariser: Any, share: float) -> Coordinates:
 
 def descents(translator: Any, dev: DevSet, kind: str, bits: int, beta: float) -> list[tuple[str, int, float, float]]:
     """Return (coordinates, steps taken, objective, CPU-seconds) of every descent."""
-    decoder = bent_decoder(translator.decoder, dev.source, kind, bits)
-    found = decoder.decode_columns(dev.source, dev.vocabulary, 100, 1)
+    decoder = bent_decoder(translator.decoder, dev.inputs, kind, BendSettings(bits=bits))
+    found = decoder.decode_columns(dev.inputs, dev.vocabulary, 100, Threads(1))
     data, _ = merged(None, found, dev.statistics(found), decoder.names, dev.metric)
-    penalty = neighbours(decoder.bend, int((~data.fixed).sum()) - decoder.bend.width, beta, 2.0)
+    penalty = decoder.bend.penalty(BendSettings(beta=beta), int((~data.fixed).sum()) - decoder.bend.width)
     rows = []
     for name, coordinates in (("scales", scales_only), ("ties", tied_coordinates)):
         for steps in STEPS:
@@ -66,7 +69,7 @@ def main() -> None:
             text / "train.de", text / "train.en", Path(work) / "m", held_out=0, tuned=False, settings=settings
         ).searching({"pop_limit": 100})
         source, target = (read_lines(text / f"dev.{side}")[: arguments.sentences] for side in ("de", "en"))
-        dev = DevSet(model, source, [target], "bleu")
+        dev = dev_set(model, source, [target])
         print("kind  bits     beta  coordinates   steps     excess    CPU-s")
         for kind in arguments.kinds.split(","):
             for bits in map(int, arguments.bits.split(",")):

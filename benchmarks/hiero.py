@@ -33,7 +33,8 @@ from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.corpus import Bitext, Sentences, Vocabulary
-from camber.decode.derivation import Decoder
+from camber.decode.inputs import as_inputs
+from camber.decode.searcher import LogLinear
 from camber.engine import Threads
 from camber.files import read_lines, read_parallel, words, write_lines
 from camber.lm.kneser_ney import estimate
@@ -59,6 +60,7 @@ YARDSTICK = 8e6
 #: fresh processes that say how much memory they took (in MB; 0 where there is no /proc)
 PEAK = """
 import json, os, sys, time
+from camber.decode.inputs import as_inputs
 from camber.engine import Threads
 def peak():
     if not os.path.exists("/proc/self/status"):
@@ -74,7 +76,7 @@ DECODE_PROBE = (
 import camber
 imported = peak()
 decoder = camber.load(sys.argv[2]).decoder
-list(decoder.decode(text, engine=Threads(1)))
+list(decoder.decode(as_inputs(text), engine=Threads(1)))
 print(json.dumps({"imported": imported, "peak": peak()}))
 """
 )
@@ -88,13 +90,13 @@ imported = peak()
 start = time.process_time()
 models = [NgramModel.load(sys.argv[2], "lm")]
 decoder = HieroRules(CorpusIndex.load(sys.argv[2])).weighted(models, untuned_hiero_weights(1), None)
-list(decoder.decode(text[:1], engine=Threads(1)))
+list(decoder.decode(as_inputs(text[:1]), engine=Threads(1)))
 opened = time.process_time() - start
 start = time.process_time()
 rules = sum(len(decoder.grammars.grammar(sentence)) for sentence in text)
 extracted = time.process_time() - start
 start = time.process_time()
-for _ in decoder.decode(text, engine=Threads(1)):
+for _ in decoder.decode(as_inputs(text), engine=Threads(1)):
     pass
 both = time.process_time() - start
 print(json.dumps({"opened": opened, "rules": rules, "extracted": extracted, "both": both, "imported": imported,
@@ -154,25 +156,31 @@ def decoding(data: Path, repeat: int) -> dict[str, Any]:
         write_lines(source, lines)
         opened = load(model).decoder
 
-        def decoder(pop_limit: int) -> Decoder:
+        def decoder(pop_limit: int) -> LogLinear:
             return opened.searching({"pop_limit": pop_limit})
 
-        list(decoder(10).decode(sentences[:2], engine=Threads(1)))  # compile, and read the pages that matter
+        list(decoder(10).decode(as_inputs(sentences[:2]), engine=Threads(1)))  # compile, and read the pages that matter
         curve = []
         for pop_limit in POP_LIMITS:
             one = decoder(pop_limit)
-            runs = [cpu(lambda one=one: list(one.decode(sentences, engine=Threads(1)))) for _ in range(repeat)]
+            runs = [
+                cpu(lambda one=one: list(one.decode(as_inputs(sentences), engine=Threads(1)))) for _ in range(repeat)
+            ]
+            work = np.zeros(len(one.WORK), np.int64)
+            list(one.decode(as_inputs(sentences), work=work))
             names = ("items", "bundles", "lm_scores", "pops")
             curve.append(
                 {
                     "pop_limit": pop_limit,
                     "rate": len(sentences) / min(seconds for _, seconds in runs),
                     "score": float(np.mean([item[0].score for item in runs[0][0]])),
-                    "work": dict(zip(names, (one.work / len(sentences)).tolist(), strict=True)),
+                    "work": dict(zip(names, (work / len(sentences)).tolist(), strict=True)),
                 }
             )
         lists = decoder(200)
-        seconds = min(cpu(lambda: list(lists.decode(sentences, 100, engine=Threads(1))))[1] for _ in range(repeat))
+        seconds = min(
+            cpu(lambda: list(lists.decode(as_inputs(sentences), 100, engine=Threads(1))))[1] for _ in range(repeat)
+        )
         command = min(command_seconds(model, source) for _ in range(repeat))
         memory = probe(DECODE_PROBE, source, model)
     return {

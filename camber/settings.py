@@ -10,18 +10,26 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from camber.errors import SettingsError
-from camber.registry import Registry
+
+
+class Choices(Protocol):
+    """Names to choose from: a tuple, or a registry."""
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def __contains__(self, name: object, /) -> bool: ...
 
 
 def setting(
     default: Any,
     help: str,
     *,
-    choices: tuple[str, ...] | Registry[Any] = (),
+    choices: Choices = (),
     low: float | None = None,
     high: float | None = None,
 ) -> Any:

@@ -9,33 +9,35 @@ the search begins. With overlap (Eq. 8) a value fires its own bin and both neigh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from camber.arrays.ragged import offsets_from
 from camber.arrays.sparse import Counts
-from camber.arrays.types import F8, I8, Bools
+from camber.arrays.types import F8, I8
+from camber.bend.bend import GLOBAL, LOCAL, Design, Seen
 from camber.bend.bins import Bins
+from camber.bend.log import slope
 from camber.bend.lookup import Lookup
+from camber.bend.neighbours import LinearNeighbours, MonotoneNeighbours, Regulariser
 from camber.bend.response import Response
+from camber.bend.settings import BendSettings
 from camber.errors import CamberError, InputError, SettingsError
+from camber.features.feature import NUMBER, RULE, Feature, names_of
+from camber.features.parts import Parts
 from camber.files import decode_lines, read_bytes, write_lines
 
-#: kind → what it is, for help texts; `bins`, `lnr` and `mnr` differ in how neighbours are tied when weights are tuned
-KINDS = {
-    "raw": "no bins: probabilities and counts as they are, without logarithms",
-    "bins": "an indicator for every bin",
-    "overlap": "bins that reach over their neighbours",
-    "lnr": "bins, each pulled to the middle between its neighbours",
-    "mnr": "bins, pulled towards any monotone curve",
-}
+if TYPE_CHECKING:
+    from camber.bend.weighing import Weighing
 
-#: hyper-parameter → the kinds of bends to which it makes a difference
-APPLIES = {"bits": ("bins", "overlap", "lnr", "mnr"), "beta": ("lnr", "mnr"), "gamma": ("mnr",)}
+
+#: kinds that differ in which bins a value fires, or in how neighbours are tied when weights are tuned
+RAW, BINS, OVERLAP, LNR, MNR = "raw", "bins", "overlap", "lnr", "mnr"
 
 #: what the penalty for words is called, here and in cdec; it is there as it was, beside its bins
 WORD_PENALTIES = ("word_penalty", "WordPenalty")
@@ -47,37 +49,58 @@ HEADER = "# camber bins 1 "
 class DiscreteBend:
     """Which features are bent, and their bins; weights are those of the other features, then of the bins."""
 
-    inputs: tuple[str, ...]  # what the parts of a hypothesis have, column by column
+    inputs: tuple[Feature, ...]  # what the parts of a hypothesis have, column by column
     bins: Mapping[str, Bins]  # bent feature → its bins
-    kind: str = "bins"
+    kind: str = BINS
     copied: tuple[str, ...] = ()  # bent features that are there as they were, too
+    FILE: ClassVar[str] = "bins.tsv"
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise SettingsError(f"no bend {self.kind!r}; there are {', '.join(KINDS)}")
-        if unknown := [name for name in self.bins if name not in self.inputs]:
-            raise SettingsError(f"bins for {', '.join(unknown)}, but the features are {', '.join(self.inputs)}")
+        known = names_of(self.inputs)
+        if self.kind not in (RAW, BINS, OVERLAP, LNR, MNR):
+            raise SettingsError(f"no bend with bins is called {self.kind!r}")
+        if unknown := [name for name in self.bins if name not in known]:
+            raise SettingsError(f"bins for {', '.join(unknown)}, but the features are {', '.join(known)}")
         if unknown := [name for name in self.copied if name not in self.bins]:
             raise SettingsError(f"{', '.join(unknown)} cannot be kept beside bins that are not there")
-        object.__setattr__(self, "bins", {name: self.bins[name] for name in self.inputs if name in self.bins})
+        object.__setattr__(self, "bins", {name: self.bins[name] for name in known if name in self.bins})
+
+    @classmethod
+    def make(cls, kind: str, inputs: Sequence[Feature], seen: Seen, settings: BendSettings) -> DiscreteBend:
+        """Make bins of uniform population for all features of rules that were seen to have values."""
+        if kind == RAW:
+            if not any(feature.logarithmic for feature in inputs):
+                raise SettingsError(
+                    "the rules of this model have no raw values, only what its tables say; choose another bend"
+                )
+            return cls(tuple(inputs), {}, kind)
+        bins = {name: Bins.make(values, settings.bits, often) for name, (values, often) in seen.items() if len(values)}
+        return cls(tuple(inputs), bins, kind, tuple(name for name in WORD_PENALTIES if name in bins))
+
+    @property
+    def scope(self) -> str:
+        """Local, if what is bent is known of a rule; global otherwise."""
+        return LOCAL if all(self.inputs[column].scope == RULE for column in self.columns.tolist()) else GLOBAL
 
     @cached_property
     def linear(self) -> I8:
         """The inputs that are used as they are, int64[linear]: columns."""
         return np.array(
-            [at for at, name in enumerate(self.inputs) if name not in self.bins or name in self.copied], np.int64
+            [at for at, name in enumerate(names_of(self.inputs)) if name not in self.bins or name in self.copied],
+            np.int64,
         )
 
     @cached_property
     def columns(self) -> I8:
         """The inputs that are bent, int64[bent]: columns."""
-        return np.array([self.inputs.index(name) for name in self.bins], np.int64)
+        known = names_of(self.inputs)
+        return np.array([known.index(name) for name in self.bins], np.int64)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The features that have weights."""
         own = [f"{name}@{number}" for name, bins in self.bins.items() for number in range(len(bins))]
-        return (*(self.inputs[at] for at in self.linear), *own)
+        return (*(self.inputs[at].name for at in self.linear.tolist()), *own)
 
     @cached_property
     def chains(self) -> I8:
@@ -106,7 +129,7 @@ class DiscreteBend:
     def bin_values(self, weights: F8) -> F8:
         """Return what a value in each bin adds to the score: float64[names] → [bins]."""
         own = np.array(weights[len(self.linear) :], np.float64)
-        if self.kind != "overlap":
+        if self.kind != OVERLAP:
             return own
         found = own.copy()
         for first, last in self.chains.tolist():
@@ -114,26 +137,57 @@ class DiscreteBend:
             found[first : last - 1] += own[first + 1 : last]
         return found
 
-    def start(self, worth: Callable[[str, F8], F8], linear: Mapping[str, float]) -> F8:
-        """Return weights that come near to a model of another shape, float64[names].
+    def start(self, old: Weighing, seen: Seen) -> dict[str, float]:
+        """Return weights under which scores come near to those of a model of another shape.
 
-        `worth` gives what values of a feature add to that model's score; `linear` are the weights of the other
-        features. A bin gets the mean of what its lowest and its highest value are worth, beyond what the feature has
-        as it is.
+        A bin gets the mean of what its lowest and its highest value are worth to that model, beyond what the feature
+        has as it is. Without bins, a feature gets the slope of the straight line through what its values are worth.
         """
-        found = [linear[self.inputs[at]] for at in self.linear]
+        linear = old.linear_by_name()
+        for feature in self.inputs:
+            values, often = seen.get(feature.name, (None, None))
+            if self.kind == RAW and values is not None and often is not None:
+                linear[feature.name] = slope(values, old.worth(feature.name, values), often)
+            elif feature.logarithmic and values is not None and not len(values):
+                linear[feature.name] = 0.0  # a weight of logarithms says nothing about raw values
+        weights = [linear[self.inputs[at].name] for at in self.linear.tolist()]
         for name, bins in self.bins.items():
-            middle = 0.5 * (worth(name, bins.lows) + worth(name, bins.highs))
+            middle = 0.5 * (old.worth(name, bins.lows) + old.worth(name, bins.highs))
             if name in self.copied:
                 middle -= linear[name] * 0.5 * (bins.lows + bins.highs)
-            if self.kind == "overlap":  # shared by all bins that a value fires
+            if self.kind == OVERLAP:  # shared by all bins that a value fires
                 reach = np.full(len(bins), min(3.0, len(bins)))
                 reach[[0, -1]] = min(2.0, len(bins))
                 middle /= reach
-            found += middle.tolist()
-        return np.array(found)
+            weights += middle.tolist()
+        return dict(zip(self.names, weights, strict=True))
 
-    def responses(self, weights: Mapping[str, float]) -> list[Response]:
+    def rule_worth(self, values: F8, columns: I8, weights: F8) -> F8:
+        """Return the weighted sums of linear features, and what the bins of the others add: float64[rules]."""
+        place = {column: at for at, column in enumerate(columns.tolist())}
+        bent = [place.get(column, -1) for column in self.columns.tolist()]
+        return self.lookup.score(values, bent, self.bin_values(weights), self.linear_weights(weights)[columns])
+
+    def worth(self, name: str, values: F8, weights: F8) -> F8:
+        """Return what raw values of one input add to the score, float64[values]."""
+        line = self.linear_weights(weights)[names_of(self.inputs).index(name)]
+        return np.asarray(line * values + self.beyond_linear(name, values, weights))
+
+    def beyond_linear(self, name: str, values: F8, weights: F8) -> F8:
+        """Return what the bins of values of one input add to the score: 0 where it is not bent."""
+        if name not in self.bins:
+            return np.zeros(len(values))
+        bent = list(self.bins).index(name)
+        hit = self.lookup.find(bent, values)
+        return np.where(hit >= 0, self.bin_values(weights)[int(self.chains[bent, 0]) + hit], 0.0)
+
+    def penalty(self, settings: BendSettings, first: int) -> Regulariser | None:
+        """Return what ties neighbouring bins, where this kind does; the first bin is weight number `first`."""
+        if self.kind == LNR:
+            return LinearNeighbours(settings.beta, self.chains + first)
+        return MonotoneNeighbours(settings.beta, settings.gamma, self.chains + first) if self.kind == MNR else None
+
+    def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return the learnt response of every bent feature: what its bins add, and its line where it has one."""
         values = self.bin_values(np.array([weights[name] for name in self.names]))
         slopes = {name: weights[name] if name in self.copied else 0.0 for name in self.bins}
@@ -150,21 +204,30 @@ class DiscreteBend:
 
     # --- hypotheses --------------------------------------------------------------------------------------------------
 
-    def counts(self, features: F8, present: Bools, part_offsets: I8) -> Counts:
+    def design(self, parts: Parts, offsets: I8) -> Design:
+        """Return the sums of the linear features of every hypothesis, and how often it hits every bin."""
+        dense = np.nan_to_num(self._as_numbers(parts).linear_sums(offsets, self.linear.tolist()), copy=False)
+        return Design(dense, self.counts(parts, offsets) if self.width else None)
+
+    def _as_numbers(self, parts: Parts) -> Parts:
+        """Return parts whose rules' features are taken as they are."""
+        features = tuple(replace(f, kind=NUMBER) if f.scope == RULE else f for f in parts.features)
+        return replace(parts, features=features)
+
+    def counts(self, parts: Parts, offsets: I8) -> Counts:
         """Return how often every hypothesis hits every bin.
 
-        features float64[parts, inputs]; present bool[parts]: whether the part is a rule, which has the bent features (a
-        word passed through has none, and fires no bin); part_offsets int64[hypotheses + 1].
+        A part that is no rule, such as a word that is passed through, hits none.
         """
-        reach = (-1, 0, 1) if self.kind == "overlap" else (0,)
-        keys = np.full((len(features), len(self.columns) * len(reach)), -1, np.int64)
-        for bent, (column, (first, last)) in enumerate(zip(self.columns.tolist(), self.chains.tolist(), strict=True)):
-            hit = np.where(present, self.lookup.find(bent, features[:, column]), -1)
+        reach = (-1, 0, 1) if self.kind == OVERLAP else (0,)
+        keys = np.full((len(parts), len(self.columns) * len(reach)), -1, np.int64)
+        for bent, (name, (first, last)) in enumerate(zip(self.bins, self.chains.tolist(), strict=True)):
+            hit = np.where(parts.rules >= 0, parts.map_column(name, partial(self.lookup.find, bent)), -1)
             for place, step in enumerate(reach):
                 there = first + hit + step
                 inside = (hit >= 0) & (there >= first) & (there < last)
                 keys[:, bent * len(reach) + place] = np.where(inside, there, -1)
-        return Counts.gather(keys.ravel(), part_offsets * keys.shape[1], self.width)
+        return Counts.gather(keys.ravel(), offsets * keys.shape[1], self.width)
 
     # --- files -------------------------------------------------------------------------------------------------------
 
@@ -172,7 +235,7 @@ class DiscreteBend:
         """Write `bins.tsv`: one line for each bin; numbers are written so that they come back exactly."""
         lines = [
             f"{HEADER}{self.kind}",
-            f"# inputs {' '.join(self.inputs)}",
+            f"# inputs {' '.join(names_of(self.inputs))}",
             f"# copied {' '.join(self.copied)}".rstrip(),
             "feature\tbin\tlow\thigh\tpopulation",
         ]
@@ -182,12 +245,21 @@ class DiscreteBend:
         write_lines(path, lines)
 
     @classmethod
-    def read(cls, path: str | Path) -> DiscreteBend:
-        """Read `bins.tsv`."""
+    def read(cls, path: str | Path, inputs: Sequence[Feature] | None = None) -> DiscreteBend:
+        """Read `bins.tsv`; without `inputs`, those that it names are taken for numbers of hypotheses."""
         lines = decode_lines(read_bytes(path), path)
         if len(lines) < 4 or not lines[0].startswith(HEADER) or not lines[1].startswith("# inputs "):
             raise InputError("no bins of ours in this file", path, 1, remedy="tune the model again with --bend")
-        kind, inputs = lines[0][len(HEADER) :].strip(), tuple(lines[1].split()[2:])
+        kind, names = lines[0][len(HEADER) :].strip(), tuple(lines[1].split()[2:])
+        if inputs is None:
+            inputs = [Feature(name) for name in names]
+        elif names_of(inputs) != names:
+            raise InputError(
+                f"bins for the features {', '.join(names)}, but these are {', '.join(names_of(inputs))}",
+                path,
+                2,
+                remedy="tune the model again with --bend",
+            )
         rows: dict[str, list[tuple[float, float, int]]] = {}
         for number, line in enumerate(lines[4:], 5):
             try:
@@ -202,23 +274,9 @@ class DiscreteBend:
             for name, found in rows.items():
                 lows, highs, populations = (np.array(column) for column in zip(*found, strict=True))
                 bins[name] = Bins(lows, highs, populations)
-            return cls(inputs, bins, kind, tuple(lines[2].split()[2:]))
+            return cls(tuple(inputs), bins, kind, tuple(lines[2].split()[2:]))
         except CamberError as error:
             raise InputError(str(error), path, remedy="tune the model again with --bend") from None
-
-
-def bend_features(
-    inputs: Sequence[str],
-    values: Mapping[str, tuple[F8, I8]],
-    kind: str,
-    bits: int,
-    copied: Sequence[str] = WORD_PENALTIES,
-) -> DiscreteBend:
-    """Make a bend with bins of uniform population: feature → (values that were seen, how often each)."""
-    bins: dict[str, Bins] = {}
-    if kind != "raw":
-        bins = {name: Bins.make(seen, bits, often) for name, (seen, often) in values.items() if len(seen)}
-    return DiscreteBend(tuple(inputs), bins, kind, tuple(name for name in copied if name in bins))
 
 
 def tally(pieces: Sequence[tuple[F8, I8]]) -> tuple[F8, I8]:

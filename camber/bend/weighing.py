@@ -1,4 +1,4 @@
-"""How a decoder weighs features: by weights alone, or by weights of bins where a feature is bent.
+"""A bend with its weights: what turns the raw features of rules, parts and hypotheses into scores.
 
 What depends on a rule alone becomes one number for each rule before the search begins. So the search is the same, and
 as quick, whatever the shape of the response.
@@ -6,104 +6,107 @@ as quick, whatever the shape of the response.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8
-from camber.bend.discrete import DiscreteBend
-from camber.bend.lookup import Lookup
+from camber.bend.bend import LOCAL, Bend, Design
 from camber.errors import CamberError
+from camber.features.feature import RULE, Feature, names_of
+from camber.features.parts import Parts
 
 
 class Weighing:
-    """Weights for the features of parts (`inputs`); with a bend, for what the bend makes of them."""
+    """Weights for what a bend makes of the features of parts."""
 
-    def __init__(self, inputs: Sequence[str], weights: Mapping[str, float], bend: DiscreteBend | None = None) -> None:
-        self.inputs, self.bend = tuple(inputs), bend
-        if bend is not None and bend.inputs != self.inputs:
-            raise CamberError(
-                f"the bend was made for the features {', '.join(bend.inputs)}, but these are {', '.join(inputs)}; "
-                "tune the model again with --bend"
-            )
-        self.names = self.inputs if bend is None else bend.names
-        missing = [name for name in self.names if name not in weights]
+    def __init__(self, bend: Bend, weights: Mapping[str, float]) -> None:
+        self.bend = bend
+        missing = [name for name in bend.names if name not in weights]
         if missing:
             raise CamberError(f"no weight for {', '.join(missing[:10])}; the features are {', '.join(self.names[:30])}")
-        self.weights = np.array([weights[name] for name in self.names], np.float64)
+        self.weights = np.array([weights[name] for name in bend.names], np.float64)
         if not np.isfinite(self.weights).all():
-            bad = self.names[int(np.flatnonzero(~np.isfinite(self.weights))[0])]
+            bad = bend.names[int(np.flatnonzero(~np.isfinite(self.weights))[0])]
             raise CamberError(f"the weight of {bad} is not a finite number")
-        #: of the inputs as they are, float64[inputs]
-        self.linear = self.weights.copy() if bend is None else bend.linear_weights(self.weights)
-        self._lookup = Lookup.of([]) if bend is None else bend.lookup
-        self._values = np.zeros(0) if bend is None else bend.bin_values(self.weights)
+        #: of the inputs as a linear model takes them, float64[inputs]
+        self.linear = bend.linear_weights(self.weights)
 
     @property
-    def bins(self) -> int:
-        """The number of bins of all features, whose weights come last."""
-        return 0 if self.bend is None else self.bend.width
+    def inputs(self) -> tuple[Feature, ...]:
+        """The features of parts, before the bend."""
+        return self.bend.inputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What has weights."""
+        return self.bend.names
 
     def by_name(self) -> dict[str, float]:
         """Return the weights by name."""
         return dict(zip(self.names, self.weights.tolist(), strict=True))
 
-    def bent_columns(self, columns: I8) -> I8:
-        """Return where the bent features are among `columns` of the inputs, which must have them all."""
-        if self.bend is None:
-            return np.zeros(0, np.int64)
-        place = {int(column): at for at, column in enumerate(columns)}
-        missing = [self.inputs[column] for column in self.bend.columns if int(column) not in place]
-        if missing:
-            raise CamberError(f"{', '.join(missing)} cannot be bent: what it adds depends on more than the rule")
-        return np.array([place[int(column)] for column in self.bend.columns], np.int64)
+    def linear_by_name(self) -> dict[str, float]:
+        """Return the linear weights of the inputs by name; 0 for what is only bent."""
+        return dict(zip(names_of(self.inputs), self.linear.tolist(), strict=True))
 
-    def of_rules(self, features: F8, linear: F8, bent: I8) -> F8:
-        """Return what the features of rules are worth, float64[rules].
+    def check_inputs(self, inputs: tuple[Feature, ...]) -> None:
+        """Refuse a bend that was made for other features than those of a decoder, or that a decoder cannot use."""
+        if names_of(self.inputs) != names_of(inputs):
+            raise CamberError(
+                f"the bend was made for the features {', '.join(names_of(self.inputs))}, but these are "
+                f"{', '.join(names_of(inputs))}; tune the model again with --bend"
+            )
+        if self.bend.scope != LOCAL:
+            scopes = {feature.name: feature.scope for feature in inputs}
+            bent = [name for name in names_of(self.inputs) if name not in self.names and scopes[name] != RULE]
+            raise CamberError(f"{', '.join(bent)} cannot be bent: what it adds depends on more than the rule")
 
-        features float64[rules, F], NaN where absent; linear float64[F]: their weights; bent: see :meth:`bent_columns`,
-        -1 for a feature that is not among them.
+    def rule_worth(self, values: F8, columns: I8) -> F8:
+        """Return what features of rules are worth, float64[rules].
+
+        values float64[rules, n], raw, NaN where absent; columns int64[n]: which inputs they are.
         """
-        return self._lookup.score(features, bent, self._values, linear)
+        return self.bend.rule_worth(values, columns, self.weights)
 
     def worth(self, name: str, values: F8) -> F8:
-        """Return what values of one input add to the score, float64[values]."""
-        return self.linear[self.inputs.index(name)] * values + self.of_bins(name, values)
+        """Return what raw values of one input add to the score, float64[values]."""
+        return self.bend.worth(name, values, self.weights)
 
-    def of_bins(self, name: str, values: F8) -> F8:
-        """Return what the bins that values of one input fall into add to the score: 0 where it is not bent."""
-        if self.bend is None or name not in self.bend.bins:
-            return np.zeros(len(values))
-        bent = list(self.bend.bins).index(name)
-        found = self.bend.lookup.find(bent, values)
-        return np.where(found >= 0, self._values[int(self.bend.chains[bent, 0]) + found], 0.0)
+    def beyond_linear(self, name: str, values: F8) -> F8:
+        """Return what raw values of one input add beyond their linear weight, float64[values]."""
+        return self.bend.beyond_linear(name, values, self.weights)
 
-    def of_hypotheses(self, features: F8, rules: I8, part_offsets: I8, sums: F8) -> tuple[F8, Counts | None]:
-        """Return the features that have weights: a matrix, and what hits bins in sparse rows.
+    def design(self, parts: Parts, offsets: I8) -> Design:
+        """Return what has weights, of every hypothesis."""
+        return self.bend.design(parts, offsets)
 
-        features float64[parts, inputs], NaN where a rule lacks a feature; rules int64[parts], below 0 where a part is
-        no rule and so has no bent feature; part_offsets int64[hypotheses + 1]; sums float64[hypotheses, inputs].
-        """
-        if self.bend is None:
-            return sums, None
-        counts = self.bend.counts(features, rules >= 0, part_offsets) if self.bins else None
-        return sums[:, self.bend.linear], counts
+    def scores(self, parts: Parts, offsets: I8) -> F8:
+        """Return the score of every hypothesis by its parts, float64[hypotheses]."""
+        return self.scores_of(self.design(parts, offsets))
+
+    def scores_of(self, design: Design) -> F8:
+        """Return the score of every hypothesis, float64[hypotheses]."""
+        dense, sparse = design
+        scores = dense @ self.weights[: dense.shape[1]]
+        if sparse is not None:
+            sparse.add_products(self.weights[dense.shape[1] :], scores)
+        return np.asarray(scores)
 
 
 class Weighed:
-    """What every decoder says about its features and weights."""
+    """What everything with a weighing says about its features and weights."""
 
     weighing: Weighing
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """The features of a part, before any bend."""
+    def inputs(self) -> tuple[Feature, ...]:
+        """The features of a part, before the bend."""
         return self.weighing.inputs
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features that have weights."""
+        """What has weights."""
         return self.weighing.names
 
     @property
@@ -112,6 +115,6 @@ class Weighed:
         return self.weighing.weights
 
     @property
-    def bend(self) -> DiscreteBend | None:
-        """What is done to features before they are weighed; None: what a linear model takes, and no more."""
+    def bend(self) -> Bend:
+        """What is done to features before they are weighed."""
         return self.weighing.bend

@@ -22,11 +22,11 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
     directory = ModelDirectory.open(model, verify=verify)
     weights = Weights.read(directory.file("weights.tsv"))
     bend = None
-    if "bins.tsv" in directory:  # imports what compiles kernels, so only where it is needed
+    if "bent" in directory.settings or "bins.tsv" in directory:  # imports kernels, so only where it is needed
         from camber.model.bend import read_bend
 
         bend = read_bend(directory)
-    bent = {} if bend is None else {name: len(bins) for name, bins in bend.bins.items()}
+    bent = {} if bend is None else {curve.feature: len(curve) for curve in bend.show(weights.values)}
     facts = {
         "kind": directory.kind,
         "signature": directory.signature,
@@ -44,7 +44,7 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         f"{model}: a {directory.kind} model of {directory.size / 1e6:,.1f} MB, made by Camber {directory.version}"
     )
     click.echo(f"signature  {directory.signature}")
-    own = {} if bend is None else {name for name in bend.names if name not in bend.inputs}
+    own = {} if bend is None else set(bend.names[len(bend.names) - bend.width :])
     linear = {name: value for name, value in weights.values.items() if name not in own}
     tables = [("sizes", directory.sizes), *directory.settings.items(), ("weights", linear)]
     if bend is not None:  # thousands of weights are for pictures, not for reading

@@ -56,7 +56,7 @@ def _stage_options(command: Any) -> Any:
 @seed_option
 @engine_option
 def command(config: Path | None, **values: Any) -> None:
-    from camber.bend.discrete import APPLIES
+    from camber.bend.kinds import idle_settings
     from camber.pipeline.train import train
 
     has_dev = values["dev_source"] is not None or values["dev_target"]
@@ -81,7 +81,7 @@ def command(config: Path | None, **values: Any) -> None:
     with naming_flags({cls: _PREFIXES.get(name, "") for name, cls in STAGES.items()}):
         settings = TrainSettings.from_dict(tables)
     bend = settings.tune.bend
-    refuse_idle([name for name, kinds in APPLIES.items() if bend not in kinds], f"to --bend {bend}")
+    refuse_idle(idle_settings(bend), f"to --bend {bend}")
     train(settings=settings, **values)
     log.info("model: %s; translate with: camber translate %s", values["model"], shlex.quote(str(values["model"])))
 

@@ -107,12 +107,15 @@ def _write_list(translator: Translator, translations: Sequence[Sequence[Translat
     """Write an n-best list; where '|||' separates fields, that in a text is escaped as in Moses' tokens."""
     from dataclasses import replace
 
+    from camber.decode.lists import as_weighed
     from camber.nbest.formats import format_to_write
     from camber.progress import log
 
-    nbest = translator.to_nbest(translations)
+    nbest, written = translator.to_nbest(translations), format_to_write(path, format)
+    if not written.holds_parts:
+        nbest = as_weighed(nbest, translator.decoder.bend)
     bars = sum("|||" in text for text in nbest.texts)
-    if bars and nbest.tokens is not None and format_to_write(path, format).separator == "|||":
+    if bars and nbest.tokens is not None and written.separator == "|||":
         log.warning("%s: '|||' is written as '&#124;&#124;&#124;' in %s texts; jsonl keeps it", path, f"{bars:,}")
         nbest = replace(nbest, texts=[text.replace("|||", "&#124;" * 3) for text in nbest.texts])
     nbest.write(path, format)

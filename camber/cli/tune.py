@@ -62,16 +62,13 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
 
 def _refuse_idle(model: Path, bend: str) -> None:
     """Refuse hyper-parameters of bins where there are none, or where they are made already."""
-    from camber.bend.discrete import APPLIES
+    from camber.bend.kinds import KEEP, idle_settings
     from camber.model.bend import read_bend
     from camber.model.directory import ModelDirectory
 
-    kind, reason = bend, f"to --bend {bend}"
-    if bend == "keep":
-        kept = read_bend(ModelDirectory.open(model))
-        kind, reason = "none", "to a model without bins"
-        if kept is not None and kept.bins:
-            kind, reason = kept.kind, f"to bins ({kept.kind})"
-        reason += "; name a bend with --bend"
-    idle = [name for name, kinds in APPLIES.items() if kind not in kinds or (bend == "keep" and name == "bits")]
-    refuse_idle(idle, reason)
+    if bend != KEEP:
+        refuse_idle(idle_settings(bend), f"to --bend {bend}")
+        return
+    kept = read_bend(ModelDirectory.open(model))
+    told = f"to bins ({kept.kind})" if kept.width else "to a model without bins"
+    refuse_idle(["bits", *idle_settings(kept.kind)], f"{told}; name a bend with --bend")

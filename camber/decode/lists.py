@@ -1,4 +1,4 @@
-"""Derivations as an n-best list, in columns."""
+"""Derivations as an n-best list, in columns; and lists as what the weights of a bend multiply."""
 
 from __future__ import annotations
 
@@ -7,31 +7,58 @@ from collections.abc import Sequence
 import numpy as np
 
 from camber.arrays.ragged import offsets_from
-from camber.decode.derivation import Decoder, Derivation
-from camber.features.feature import CONTEXT, NUMBER, Feature
-from camber.features.parts import Parts
+from camber.bend.bend import Bend
+from camber.decode.derivation import Derivation, parts_of
+from camber.decode.searcher import LogLinear
 from camber.nbest.nbest import NBest
 
 
-def to_nbest(decoder: Decoder, decoded: Sequence[Sequence[Derivation]], texts: Sequence[str] | None = None) -> NBest:
-    """Put the derivations of many sentences into one n-best list that keeps their parts and word alignments.
+def to_nbest(decoder: LogLinear, decoded: Sequence[Sequence[Derivation]], texts: Sequence[str] | None = None) -> NBest:
+    """Put the derivations of many sentences into one n-best list that keeps their parts, raw, and word alignments.
 
     `texts` are the finished texts of all derivations, where the decoder's words are not what a reader shall see: the
     words then become the list's tokens, which spans and alignments count.
     """
     flat = [item for best in decoded for item in best]
     words = [" ".join(item.words) for item in flat]
-    features = [Feature(name, NUMBER, CONTEXT) for name in decoder.inputs]
-    values = np.concatenate([item.features for item in flat] or [np.empty((0, len(features)))])
-    rules = np.concatenate([item.rules for item in flat] or [np.empty(0, np.int64)])
+    parts, part_offsets = parts_of(decoder.inputs, flat)
     return NBest(
         offsets_from(map(len, decoded)),
-        offsets_from(len(item.rules) for item in flat),
-        Parts.of_dense(features, values, rules),
+        part_offsets,
+        parts,
         words if texts is None else list(texts),
         np.array([item.score for item in flat]),
         source_spans=np.concatenate([item.spans for item in flat] or [np.empty((0, 2), np.int64)]),
         target_spans=np.concatenate([item.target_spans for item in flat] or [np.empty((0, 2), np.int64)]),
         alignments=[" ".join(f"{s}-{t}" for s, t in decoder.word_alignment(item)) for item in flat],
         tokens=None if texts is None else words,
+    )
+
+
+def as_weighed(nbest: NBest, bend: Bend) -> NBest:
+    """Return a list, one part per hypothesis, whose features are what the weights of a bend multiply.
+
+    That is what other tools can make use of. Sparse features, such as bins, are absent where a hypothesis has none.
+    """
+    dense, sparse = bend.design(nbest.parts, nbest.part_offsets)
+    names = list(bend.names[: dense.shape[1]])
+    if sparse is not None:
+        used = np.unique(sparse.columns)
+        names += [bend.names[dense.shape[1] + column] for column in used.tolist()]
+        hits = np.full((len(sparse), len(used)), np.nan)
+        rows = np.repeat(np.arange(len(sparse)), np.diff(sparse.offsets))
+        hits[rows, np.searchsorted(used, sparse.columns)] = sparse.values
+        dense = np.hstack([dense, hits])
+    return NBest.of_hypotheses(
+        names,
+        nbest.sentence_offsets,
+        nbest.texts,
+        dense,
+        nbest.scores,
+        segmentations=[nbest.segmentation(row) for row in range(nbest.hypotheses)],
+        alignments=nbest.alignments,
+        extra=nbest.extra,
+        tokens=nbest.tokens,
+        sources=nbest.sources,
+        targets=nbest.targets,
     )

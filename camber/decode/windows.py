@@ -1,11 +1,24 @@
-"""Where to cut a very long sentence."""
+"""Very long sentences: where they are cut, and how the pieces are decoded one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.decode.derivation import Derivation
+from camber.decode.languages import Languages
+from camber.progress import log
 
 _STRONG = frozenset(".;:!?…。")
 _WEAK = frozenset(',)"»”、—–-')
+
+Found = TypeVar("Found", bound=Derivation)
+#: decode a window: its words, the language models' state before it, whether it ends the sentence → derivations
+Decode = Callable[[Sequence[str], npt.NDArray[np.int64], bool], list[Found]]
 
 
 def cut_points(words: Sequence[str], window: int) -> list[int]:
@@ -19,10 +32,30 @@ def cut_points(words: Sequence[str], window: int) -> list[int]:
         low, high = cuts[-1] + window // 2, cuts[-1] + window
         cut = high
         for marks in (_STRONG, _WEAK):
-            found = [i + 1 for i in range(low, high) if words[i] in marks]
-            if found:
-                cut = found[-1]
+            places = [i + 1 for i in range(low, high) if words[i] in marks]
+            if places:
+                cut = places[-1]
                 break
         cuts.append(cut)
     cuts.append(len(words))
     return cuts
+
+
+def decode_in_windows(words: Sequence[str], window: int, languages: Languages, decode: Decode[Found]) -> list[Found]:
+    """Decode a very long sentence window by window; the language models go on across the cuts.
+
+    The n-best list varies the last window only.
+    """
+    cuts = cut_points(words, window)
+    log.info("a sentence of %d words is decoded in %d windows", len(words), len(cuts) - 1)
+    done: Found | None = None
+    state = languages.begin
+    for a, b in pairwise(cuts):
+        final = b == len(words)
+        pieces = decode(words[a:b], state, final)
+        joined = [piece.after(done, a) for piece in pieces]
+        if final:
+            return joined
+        done = joined[0]
+        state = languages.after(pieces[0].words, state)
+    raise AssertionError("the last window ends the sentence")

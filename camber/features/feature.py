@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from camber.arrays.types import F8, I8
 from camber.errors import CamberError
 from camber.kernel import kernel
 
@@ -55,12 +55,12 @@ class Feature:
         """Whether a linear model takes its logarithm."""
         return self.kind in (PROBABILITY, COUNT)
 
-    def linear(self, values: F8) -> F8:
+    def linear(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return what a linear model multiplies by a weight, float64 of the same shape; NaN (absent) stays NaN."""
         if not self.logarithmic:
             return np.asarray(values, np.float64)
         table = np.array(values, np.float64).reshape(-1, 1)
-        take_logarithms(table, *_rules((self,)))
+        take_logarithms(table, *logarithms_of((self,)))
         return table.reshape(np.shape(values))
 
 
@@ -69,29 +69,35 @@ def names_of(features: Iterable[Feature]) -> tuple[str, ...]:
     return tuple(feature.name for feature in features)
 
 
-def linear_table(features: Sequence[Feature], values: F8) -> F8:
+def linear_table(features: Sequence[Feature], values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return what a linear model takes of raw values float64[rows, features], as a new array."""
     table = np.array(values, np.float64, order="C")
     if any(feature.logarithmic for feature in features):
-        take_logarithms(table, *_rules(features))
+        take_logarithms(table, *logarithms_of(features))
     return table
 
 
-def _rules(
+def logarithms_of(
     features: Sequence[Feature],
-) -> tuple[I8, F8, F8, F8]:
-    """Return the columns whose logarithms are taken, what is added first, the smallest argument, and its logarithm."""
-    chosen = [column for column, feature in enumerate(features) if feature.logarithmic]
-    least = np.array([features[column].least for column in chosen], np.float64)
-    plus = np.array([features[column].plus for column in chosen], np.float64)
-    smallest = np.array([math.exp(value) for value in least.tolist()], np.float64)
-    return np.array(chosen, np.int64), plus, smallest, np.array([math.log(x) for x in smallest.tolist()], np.float64)
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return, for every feature, whether its logarithm is taken, what is added first, and the least argument and value.
+
+    int64[features] of 0 or 1, and three times float64[features]: what kernels must know.
+    """
+    least = [feature.least for feature in features]
+    return (
+        np.array([feature.logarithmic for feature in features], np.int64),
+        np.array([feature.plus for feature in features], np.float64),
+        np.array([math.exp(value) for value in least], np.float64),
+        np.array([math.log(math.exp(value)) for value in least], np.float64),
+    )
 
 
 @kernel
-def take_logarithms(table, columns, plus, smallest, least):
-    """Replace some columns of table float64[rows, width] by natural logarithms, in place; NaN stays NaN."""
+def take_logarithms(table, logarithmic, plus, smallest, least):
+    """Replace columns of table float64[rows, width] by natural logarithms, in place; NaN stays NaN."""
     for row in range(len(table)):
-        for k in range(len(columns)):
-            value = table[row, columns[k]] + plus[k]
-            table[row, columns[k]] = least[k] if value < smallest[k] else math.log(value)
+        for column in range(len(logarithmic)):
+            if logarithmic[column] != 0:
+                value = table[row, column] + plus[column]
+                table[row, column] = least[column] if value < smallest[column] else math.log(value)

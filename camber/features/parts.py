@@ -10,9 +10,10 @@ and NaN where a part lacks a feature. Parts that are no rules, such as a word th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +117,13 @@ class Parts:
         if place in self._table_columns:
             return self.table[self.rows, self._table_columns.index(place)]
         return self.context[:, self._context_columns.index(place)]
+
+    def map_column(self, name: str, function: Callable[[F8], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Return a function of the raw values of one feature, [parts]; of rules' features it is computed once a row."""
+        place = self.names.index(name)
+        if place in self._table_columns:
+            return function(np.ascontiguousarray(self.table[:, self._table_columns.index(place)]))[self.rows]
+        return function(np.ascontiguousarray(self.column(name)))
 
     def dense(self) -> F8:
         """Return all raw values, float64[parts, features]."""

@@ -39,8 +39,8 @@ from camber.model.toml import write_toml
 from camber.progress import log
 
 MANIFEST = "model.toml"
-FORMAT = 1
-READABLE = (1,)  # format versions that this version of Camber reads
+FORMAT = 2
+READABLE = (1, 2)  # format versions that this version of Camber reads
 RERANKER = "rerank"  # the kind of models that are no translators
 SMALL = 1 << 20  # files up to this length are always checked in full
 END = 64 << 10  # of larger ones, this much at both ends
@@ -288,6 +288,7 @@ class ModelDirectory:
     recorded_sizes: dict[str, Any]
     files: dict[str, dict[str, Any]]  # name → bytes, sha256
     journal: Journal  # what was added since
+    format: int = FORMAT  # the version of the format that it is written in
 
     @classmethod
     def open(cls, path: str | Path, *, verify: bool = False) -> ModelDirectory:
@@ -308,6 +309,7 @@ class ModelDirectory:
             manifest.get("sizes", {}),
             manifest["files"],
             Journal.read(path, verify=verify),
+            manifest["format"],
         )
 
     @property

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from camber.bend.discrete import DiscreteBend
+from camber.bend.bend import Bend
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import CDEC, NATIVE, ChartFeatures
 from camber.decode.chart.settings import ChartSettings
+from camber.features.feature import Feature
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.directory import Draft, ModelDirectory
@@ -32,12 +33,12 @@ class GrammarRules:
     features: ChartFeatures
     settings: ChartSettings
 
-    def names(self, language_models: int) -> tuple[str, ...]:
-        """Name the features that have weights where nothing is bent."""
-        return self.features.names(self.grammars.names, language_models)
+    def inputs(self, language_models: int) -> tuple[Feature, ...]:
+        """Return the features of parts, before any bend."""
+        return self.features.all(self.grammars.features, language_models)
 
-    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: DiscreteBend | None) -> ChartDecoder:
-        """Return the decoder."""
+    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: Bend | None = None) -> ChartDecoder:
+        """Return the decoder; without a bend, it weighs logarithms."""
         return ChartDecoder(self.grammars, models, weights.values, self.settings, self.features, bend)
 
 

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from camber.bend.discrete import DiscreteBend
+from camber.bend.bend import Bend
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
 from camber.decode.chart.settings import ChartSettings
+from camber.features.feature import Feature
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.added import open_index
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import UNTUNED
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
+from camber.rules.hiero.features import feature_of
 from camber.rules.hiero.index import CorpusIndex
 
 #: the folder of the index
 FOLDER = "index"
 _PLAIN = HieroSettings()
 
-#: weights of an untuned system: costs of rules count against it, the language model for it
+#: A natural logarithm of 1 in the units of these weights, which go back to logarithms to the base 10.
+_NAT = 1.0 / math.log(10.0)
+#: weights of an untuned system
 _UNTUNED = {
-    "p_coherent": -0.3,
-    "lex_t_given_s": -0.2,
-    "lex_s_given_t": -0.2,
-    "count_s": -0.1,
-    "count_st": 0.1,
+    "p_coherent": 0.3 * _NAT,
+    "lex_t_given_s": 0.2 * _NAT,
+    "lex_s_given_t": 0.2 * _NAT,
+    "count_s": -0.1 * _NAT,
+    "count_st": 0.1 * _NAT,
     "singleton_s": -0.2,
     "singleton_st": -0.2,
     "word_penalty": -0.25,
@@ -49,8 +54,6 @@ def untuned_hiero_weights(language_models: int, extraction: HieroSettings = _PLA
     for name in names:
         kind = name.removesuffix("_averaged")
         weights[name] = _UNTUNED.get(kind, 0.0) * (share if kind.startswith("lex_") else 1.0)
-        if not extraction.logarithms and kind.startswith(("p_", "lex_")):
-            weights[name] *= -1.0  # a probability counts for a rule, its cost against it
     for number in range(1, language_models + 1):
         weights["lm" if number == 1 else f"lm{number}"] = 0.12 / language_models
     return Weights(weights, signature=UNTUNED)
@@ -64,16 +67,14 @@ class HieroRules:
     extraction: HieroSettings = _PLAIN
     settings: ChartSettings = field(default_factory=ChartSettings)
 
-    def names(self, language_models: int) -> tuple[str, ...]:
-        """Name the features that have weights where nothing is bent."""
-        return hiero_names(language_models, self.extraction)
+    def inputs(self, language_models: int) -> tuple[Feature, ...]:
+        """Return the features of parts, before any bend."""
+        return NATIVE.all(tuple(map(feature_of, self.extraction.features)), language_models)
 
-    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: DiscreteBend | None) -> ChartDecoder:
-        """Return the decoder; bends are made from raw values."""
-        extraction = self.extraction if bend is None else replace(self.extraction, logarithms=False)
-        return ChartDecoder(
-            HieroExtractor(self.index, None, extraction), models, weights.values, self.settings, bend=bend
-        )
+    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: Bend | None = None) -> ChartDecoder:
+        """Return the decoder; without a bend, it weighs logarithms."""
+        extractor = HieroExtractor(self.index, None, self.extraction)
+        return ChartDecoder(extractor, models, weights.values, self.settings, bend=bend)
 
 
 class HieroKind:
@@ -83,9 +84,11 @@ class HieroKind:
 
     def open(self, directory: ModelDirectory) -> HieroRules:
         """Open the index of a model, with the settings that it records."""
+        extraction = dict(directory.settings.get("hiero", {}))
+        extraction.pop("logarithms", None)  # of older models; see `camber.model.older`
         return HieroRules(
             open_index(directory, FOLDER),
-            HieroSettings.from_dict(directory.settings.get("hiero", {})),
+            HieroSettings.from_dict(extraction),
             ChartSettings.from_dict(directory.settings.get("chart", {})),
         )
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from camber.bend.discrete import DiscreteBend
-from camber.decode.derivation import Decoder
+from camber.bend.bend import Bend
+from camber.decode.searcher import LogLinear
 from camber.errors import ModelError
+from camber.features.feature import Feature
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.bend import read_bend
 from camber.model.directory import ModelDirectory
 from camber.model.language_models import open_language_models
+from camber.model.older import in_todays_terms
 from camber.registry import Entry, Registry
 
 #: the signature of weights that were never tuned
@@ -26,11 +28,11 @@ UNTUNED = "untuned"
 class Unweighted(Protocol):
     """Rules and settings of a search: a decoder but for its language models and weights."""
 
-    def names(self, language_models: int) -> tuple[str, ...]:
-        """Name the features that have weights where nothing is bent."""
+    def inputs(self, language_models: int) -> tuple[Feature, ...]:
+        """Return the features of parts, before any bend."""
 
-    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: DiscreteBend | None) -> Decoder:
-        """Return the decoder."""
+    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: Bend | None = None) -> LogLinear:
+        """Return the decoder; without a bend, it weighs logarithms."""
 
 
 class Kind(Protocol):
@@ -58,13 +60,11 @@ KINDS: Registry[Kind] = Registry(
 )
 
 
-def open_decoder(directory: ModelDirectory) -> tuple[Decoder, Weights]:
+def open_decoder(directory: ModelDirectory) -> tuple[LogLinear, Weights]:
     """Open the decoder of a model of any kind, and its weights with their signature."""
     if directory.kind not in KINDS:
         raise ModelError(f"{directory.path}: a {directory.kind} model, which this version cannot translate with")
     rules = KINDS.load(directory.kind).open(directory)
     models = open_language_models(directory.path, int(directory.sizes.get("language_models", 0)))
-    bend = read_bend(directory)
-    names = rules.names(len(models)) if bend is None else bend.names
-    weights = Weights.read(directory.file("weights.tsv"), names)
+    bend, weights = in_todays_terms(directory, read_bend(directory, rules.inputs(len(models))))
     return rules.weighted(models, weights, bend), weights

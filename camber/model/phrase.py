@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from camber.bend.discrete import DiscreteBend
+from camber.bend.bend import Bend
 from camber.decode.phrase.decoder import PhraseDecoder
-from camber.decode.phrase.features import feature_names
+from camber.decode.phrase.features import features
 from camber.decode.phrase.settings import DecodeSettings
+from camber.features.feature import Feature
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.added import open_overlay
-from camber.model.bend import write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.language_models import language_sizes, save_language_models
 from camber.rules.phrase.settings import RuleSettings
-from camber.rules.phrase.store import SCORE_NAMES, RuleStore
+from camber.rules.phrase.source import OverlaidRules, PhraseSource, StoredRules
+from camber.rules.phrase.store import SCORE_NAMES, RuleStore, feature_of
 from camber.text.pipeline import TextPipeline
 
 if TYPE_CHECKING:  # imported where there are added pairs
@@ -36,13 +37,16 @@ class PhraseRules:
     settings: DecodeSettings = field(default_factory=DecodeSettings)
     added: Overlay | None = None
 
-    def names(self, language_models: int) -> tuple[str, ...]:
-        """Name the features that have weights where nothing is bent."""
-        return feature_names(language_models, self.features)
+    def inputs(self, language_models: int) -> tuple[Feature, ...]:
+        """Return the features of parts, before any bend."""
+        return features(language_models, tuple(map(feature_of, self.features)))
 
-    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: DiscreteBend | None) -> PhraseDecoder:
-        """Return the decoder."""
-        return PhraseDecoder(self.store, models, weights.values, self.settings, self.added, bend, self.features)
+    def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: Bend | None = None) -> PhraseDecoder:
+        """Return the decoder; without a bend, it weighs logarithms."""
+        rules: PhraseSource = StoredRules(self.store, self.features)
+        if self.added is not None:
+            rules = OverlaidRules(self.added, self.features)
+        return PhraseDecoder(rules, models, weights.values, self.settings, bend)
 
 
 class PhraseKind:
@@ -61,18 +65,19 @@ class PhraseKind:
 KIND = PhraseKind()
 
 
-def save_phrase_model(text: TextPipeline, decoder: PhraseDecoder, weights: Weights, draft: Draft) -> None:
+def save_phrase_model(
+    text: TextPipeline, rules: PhraseRules, models: Sequence[NgramModel], weights: Weights, draft: Draft
+) -> None:
     """Write a phrase model into a model that is being made (:func:`camber.model.directory.write_model`)."""
     for name in (FOLDER, "text"):
         (draft.folder / name).mkdir()
     text.save(draft.folder / "text")
-    decoder.store.save(draft.folder / FOLDER)
-    save_language_models(decoder.models, draft.folder)
+    rules.store.save(draft.folder / FOLDER)
+    save_language_models(models, draft.folder)
     weights.write(draft.folder / "weights.tsv")
-    write_bend(decoder.bend, draft)
-    draft.settings["decode"] = decoder.settings.to_dict()
-    draft.settings["rules"] = {"rule_features": ",".join(decoder.features)}
-    draft.sizes |= {**store_sizes(decoder.store), **language_sizes(decoder.models)}
+    draft.settings["decode"] = rules.settings.to_dict()
+    draft.settings["rules"] = {"rule_features": ",".join(rules.features)}
+    draft.sizes |= {**store_sizes(rules.store), **language_sizes(models)}
 
 
 def store_sizes(store: RuleStore) -> dict[str, int]:

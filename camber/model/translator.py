@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from camber.corpus import Vocabulary
-from camber.decode.derivation import Decoder, Derivation
+from camber.decode.derivation import Derivation
+from camber.decode.inputs import as_inputs
+from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.features.weights import Weights
@@ -56,7 +58,7 @@ class Translator:
     def __init__(
         self,
         text: TextPipeline,
-        decoder: Decoder,
+        decoder: LogLinear,
         weights: Weights,
         directory: ModelDirectory | None = None,
         memory: Memory | None = None,
@@ -81,7 +83,7 @@ class Translator:
         """Return the same model with other weights."""
         return self.shaped(self.decoder.reweighted(weights.values), weights)
 
-    def shaped(self, decoder: Decoder, weights: Weights) -> Translator:
+    def shaped(self, decoder: LogLinear, weights: Weights) -> Translator:
         """Return the same model with another decoder, bent perhaps, and its weights."""
         return Translator(self.text, decoder, weights, self.directory, self.memory)
 
@@ -136,8 +138,8 @@ class Translator:
         first = 0
         while group := list(islice(lines, chunk)):
             source = [self.prepare(line) for line in group]
-            sentences = [prepared.tokens for prepared in source]
-            decoded = self.decoder.decode(sentences, nbest, distinct=distinct, engine=engine, first=first)
+            inputs = as_inputs((prepared.tokens for prepared in source), first)
+            decoded = self.decoder.decode(inputs, nbest, distinct=distinct, engine=engine)
             first += len(group)
             for prepared, derivations in zip(source, decoded, strict=True):
                 tokens = list(prepared.tokens)

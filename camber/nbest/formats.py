@@ -36,6 +36,7 @@ class Format:
     read: Callable[[str | Path, int | None, int], NBest]  # (path, sentences or None, at_least): see NBest.read
     write: Callable[[NBest, str | Path], None]
     holds_extra: bool = False  # whether outside scores have a place in it
+    holds_parts: bool = False  # whether parts and their raw features have a place in it
     any_feature: bool = True  # whether features may have any names
     separator: str = ""  # what texts cannot hold
 

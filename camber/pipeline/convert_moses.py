@@ -87,5 +87,5 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
     text = TextPipeline(TextSettings(tokenizer="none"))
     tuned = Weights(weights)
     with write_model(model, "phrase") as draft:
-        save_phrase_model(text, PhraseRules(store, settings=settings).weighted(models, tuned, None), tuned, draft)
+        save_phrase_model(text, PhraseRules(store, settings=settings), models, tuned, draft)
     log.info("%s: %s rules, %d language models", model, f"{len(store):,}", len(models))

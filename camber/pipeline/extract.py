@@ -14,7 +14,7 @@ from camber.corpus.bitext import Bitext
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError
 from camber.files import read_lines, read_parallel, words
-from camber.formats.cdec.grammars import write_cdec_grammar
+from camber.formats.cdec.grammars import cdec_values, write_cdec_grammar
 from camber.formats.moses.phrase_table_writing import write_moses
 from camber.formats.moses.rule_table import write_glue, write_moses_rules
 from camber.progress import log, stage
@@ -85,7 +85,7 @@ def extract_hiero(
         if format == "cdec":
             count = sum(engine.map(_write_cdec, (extractor, folder), enumerate(sentences)))
         else:
-            raw = (extractor.raw(line).grammar(RAW_NAMES, logarithms=False) for line in sentences)
+            raw = (extractor.raw(line).grammar(RAW_NAMES) for line in sentences)
             count = write_moses_rules(folder / "rule-table.gz", raw, MOSES_SCORES, ("", "count_s", "count_st"))
             write_glue(folder / "glue-grammar")
     log.info("%s: %s rules for %s lines", out, f"{count:,}", f"{len(sentences):,}")
@@ -96,7 +96,8 @@ def _write_cdec(shared: tuple[HieroExtractor, Path], line: tuple[int, list[str]]
     """Write the grammar of one sentence into a file of its own; return the number of its rules."""
     extractor, folder = shared
     number, sentence = line
-    return write_cdec_grammar(folder / f"grammar.{number}.gz", extractor.grammar(sentence), _OURS_TO_CDEC)
+    grammar = cdec_values(extractor.features, extractor.grammar(sentence))
+    return write_cdec_grammar(folder / f"grammar.{number}.gz", grammar, _OURS_TO_CDEC)
 
 
 def _check_absent(out: str | Path) -> None:

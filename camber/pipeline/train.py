@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import learn_alignment
-from camber.bend.discrete import APPLIES
+from camber.bend.kinds import BENDS, KEEP, settings_of
+from camber.bend.settings import BendSettings
 from camber.corpus.splitting import FEWEST_TO_TUNE
 from camber.engine import LOCAL, Engine
 from camber.errors import InputError, ModelError, SettingsError, TuneError
@@ -22,7 +23,7 @@ from camber.files import read_parallel
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.metrics.bleu import BLEU
-from camber.model.bend import BINS
+from camber.model.bend import TABLE
 from camber.model.directory import check_place, is_model, recorded, write_model
 from camber.model.journal import Journal
 from camber.model.kinds import UNTUNED
@@ -32,9 +33,10 @@ from camber.pipeline.corpus import load_bitext, load_held_out, prepare
 from camber.pipeline.methods import METHODS, Method
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
+from camber.pipeline.tune import tune_translator
 from camber.progress import log
 from camber.text.pipeline import TextPipeline
-from camber.tune.loop import TuneSettings, tune
+from camber.tune.loop import TuneSettings
 from camber.tune.tuner import REGULARISER, SPARSE
 from camber.tune.tuners import check_tuner
 
@@ -231,11 +233,11 @@ def _check_added(model: Path) -> None:
 
 def _check_bend(settings: TuneSettings, *, tuned: bool) -> None:
     """Refuse a bend that cannot be made, because nothing is tuned or the tuner is not made for so many weights."""
-    if settings.bend in ("keep", "none"):
+    if settings.bend in (KEEP, "none"):
         return
     if not tuned:
         raise SettingsError(f"the bend {settings.bend} is made by tuning, which needs a dev set or held-out pairs")
-    if settings.bend != "raw":
+    if settings_of(settings.bend):
         check_tuner(settings.tuner, [SPARSE, REGULARISER], f"the bins of the bend {settings.bend}")
 
 
@@ -302,12 +304,14 @@ def _can_be_tuned_on(dev: Dev) -> bool:
 def _tune(translator: Translator, dev: Dev, settings: TuneSettings, seed: int, engine: Engine, folder: Path) -> None:
     """Tune the weights; where that is impossible, say why and keep the untuned ones."""
     try:
-        translator = tune(translator, *dev, settings, seed, engine).translator
+        outcome = tune_translator(translator, *dev, settings, seed=seed, engine=engine)
+        translator = translator.shaped(outcome.decoder, outcome.weights)
     except TuneError as error:
         log.warning("not tuned: %s", error)
     translator.weights.write(folder / "weights.tsv")
-    if translator.decoder.bend is not None:
-        translator.decoder.bend.write(folder / BINS)
+    bend = translator.decoder.bend
+    if bend.FILE:
+        bend.write(folder / bend.FILE)
 
 
 def _as_made(settings: TrainSettings, tuning: Stage | None) -> dict[str, dict[str, Any]]:
@@ -315,9 +319,18 @@ def _as_made(settings: TrainSettings, tuning: Stage | None) -> dict[str, dict[st
     tables = settings.to_dict()
     if tuning is None or Weights.read(tuning.folder / "weights.tsv").signature == UNTUNED:
         del tables["tune"]
-    elif not (tuning.folder / BINS).exists():
-        tables["tune"] = {name: value for name, value in tables["tune"].items() if name not in ("bend", *APPLIES)}
+    elif _bent_file(settings.tune.bend, tuning.folder):
+        tables[TABLE] = {"kind": settings.tune.bend}
+    else:
+        shape = ("bend", *(item.name for item in fields(BendSettings)))
+        tables["tune"] = {name: value for name, value in tables["tune"].items() if name not in shape}
     return tables
+
+
+def _bent_file(kind: str, folder: Path) -> bool:
+    """Say whether tuning left the file of a bend of this kind."""
+    file = "" if kind == KEEP else BENDS.load(kind).FILE
+    return bool(file) and (folder / file).exists()
 
 
 def _changed_since_training(model: Path) -> str:

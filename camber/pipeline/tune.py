@@ -13,8 +13,9 @@ from camber.files import read_parallel, write_lines
 from camber.model.bend import write_bend
 from camber.model.directory import ModelDirectory, check_place, write_model
 from camber.model.translator import Translator, load
-from camber.tune.grid import GridOutcome, parse_grid, tune_grid
-from camber.tune.loop import Outcome, TuneSettings, tune
+from camber.tune.grid import Grid, GridOutcome, parse_grid, tune_grid
+from camber.tune.loop import DevSet, Outcome, TuneSettings, tune
+from camber.tune.tuner import Tuner
 
 #: what a grid of hyper-parameters gave
 GRID = "grid.tsv"
@@ -50,14 +51,55 @@ def tune_model(
     hyper_targets = _paths(hyper_target or ())
     if len({bool(grid), hyper_source is not None, bool(hyper_targets)}) > 1:
         raise SettingsError("hyper-parameters need a grid, and a hyper set of source and target; give all three")
-    if not grid or hyper_source is None:
-        outcome = tune(load(model), source, references, settings, seed, engine)
-    else:
-        hyper, *hyper_references = read_parallel(hyper_source, *hyper_targets)
-        values = parse_grid(grid) if isinstance(grid, str) else grid
-        outcome = tune_grid(load(model), source, references, hyper, hyper_references, values, settings, seed, engine)
-    with_weights(model, out or model, outcome.translator, settings, outcome)
+    translator = load(model)
+    hyper = None
+    if grid and hyper_source is not None:
+        lines, *hyper_references = read_parallel(hyper_source, *hyper_targets)
+        hyper = lines, hyper_references
+    values = parse_grid(grid) if isinstance(grid, str) else grid
+    outcome = tune_translator(
+        translator, source, references, settings, seed=seed, engine=engine, grid=values, hyper=hyper
+    )
+    with_weights(model, out or model, translator.shaped(outcome.decoder, outcome.weights), settings, outcome)
     return outcome
+
+
+def tune_translator(
+    translator: Translator,
+    source: Sequence[str],
+    references: Sequence[Sequence[str]],
+    settings: TuneSettings | None = None,
+    *,
+    seed: int = 1,
+    engine: Engine = LOCAL,
+    tuner: Tuner | None = None,
+    grid: Grid | None = None,
+    hyper: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None,
+) -> Outcome:
+    """Tune the weights of a translator on raw dev lines with one or more references each.
+
+    With a `grid`, its combinations are tuned, and `hyper` (source lines and references) chooses among them. The outcome
+    has the tuned decoder; ``translator.shaped(outcome.decoder, outcome.weights)`` is the translator with it.
+    """
+    settings = settings or TuneSettings()
+    dev = dev_set(translator, source, references, settings.metric)
+    if grid is None or hyper is None:
+        return tune(translator.decoder, dev, settings, seed, engine, tuner)
+    other = dev_set(translator, *hyper, settings.metric, "hyper")
+    return tune_grid(translator.decoder, dev, other, grid, settings, seed, engine)
+
+
+def dev_set(
+    translator: Translator,
+    source: Sequence[str],
+    references: Sequence[Sequence[str]],
+    metric: str = "bleu",
+    name: str = "dev",
+) -> DevSet:
+    """Return raw lines and references as a translator's decoder sees them."""
+    tokens = [translator.source_tokens(line) for line in source]
+    targets = [[translator.text.target_tokens(line) for line in lines] for lines in references]
+    return DevSet(tokens, targets, translator.decoder.target_vocabulary, metric, name)
 
 
 def _as_recorded(settings: TuneSettings | Mapping[str, Any] | None, model: str | Path) -> TuneSettings:
@@ -92,9 +134,8 @@ def with_weights(
     if settings:
         bend = translator.decoder.bend
         bits = recorded.get("tune", {}).get("bits", settings.bits) if settings.bend == "keep" else settings.bits
-        recorded["tune"] = replace(settings, bend="none" if bend is None else bend.kind, bits=bits).to_dict()
-    if translator.decoder.bend is None:  # what a bend changed in the settings is changed back
-        recorded |= translator.decoder.recorded
+        recorded["tune"] = replace(settings, bend=bend.kind, bits=bits).to_dict()
+    recorded |= translator.decoder.recorded
     with write_model(out, directory.kind, recorded) as draft:
         draft.take_model(ModelDirectory.open(model))  # again: pairs may have been added since
         translator.weights.write(draft.path("weights.tsv"))

@@ -15,6 +15,7 @@ from camber.corpus import Bitext
 from camber.corpus.hotel import generate
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.forest import forest_sums
+from camber.decode.inputs import Input
 from camber.decode.lists import to_nbest
 from camber.decode.phrase.features import untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
@@ -34,6 +35,7 @@ from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.model.hiero import untuned_hiero_weights
 from camber.model.phrase import PhraseRules
 from camber.model.translator import Translator
+from camber.pipeline.tune import tune_translator
 from camber.progress import log
 from camber.rules.hiero.extraction import HieroExtractor
 from camber.rules.hiero.index import CorpusIndex
@@ -42,7 +44,7 @@ from camber.rules.phrase.overlay import Overlay
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextPipeline, TextSettings
-from camber.tune.loop import TuneSettings, tune
+from camber.tune.loop import TuneSettings
 from camber.tune.tuners import TUNERS
 
 
@@ -74,19 +76,21 @@ def _use_everything() -> None:
     lists = list(translator.translations(source[:2], nbest=3, engine=Threads(1)))
     to_nbest(translator.decoder, [[item.derivation for item in best] for best in lists])
     for tuner in TUNERS:
-        tune(translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), engine=Threads(1))
+        tune_translator(
+            translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), engine=Threads(1)
+        )
     weights = untuned_hiero_weights(1)
     index = CorpusIndex.build(bitext, alignment)
     Overlay(store, index.extended(bitext, alignment)).batch([phrases.source_vocabulary.encode(source[0].split())])
     chart = ChartDecoder(HieroExtractor(index), [language], weights.values)
-    forest_sums(chart.hypergraph(source[0].split()), chart.weights)
+    forest_sums(chart.hypergraph(Input(source[0].split())), chart.weighing)
     hiero = Translator(translator.text, chart, weights)
     for nbest in (1, 3):
         list(hiero.translations(source[:2], nbest=nbest, engine=Threads(1)))
-    tune(hiero, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), engine=Threads(1))
+    tune_translator(hiero, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), engine=Threads(1))
     for model, tuner in ((translator, "pro"), (hiero, "expected-bleu")):
         bent = TuneSettings(tuner=tuner, iterations=2, nbest=10, bend="mnr", bits=2)
-        tune(model, source[:20], [target[:20]], bent, engine=Threads(1))
+        tune_translator(model, source[:20], [target[:20]], bent, engine=Threads(1))
     metric = BLEU(tokenize="none")
     rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
     paired_bootstrap(metric, rows, rows, samples=10)

@@ -70,7 +70,7 @@ def learnt_responses(model: Any) -> list[Response]:
         found = model.responses()
     else:
         bend, remedy = model.decoder.bend, f"camber tune {where} --bend mnr …"
-        linear, found = bend is None, [] if bend is None else bend.responses(model.weights.values)
+        linear, found = not bend.FILE, bend.show(model.weights.values)
     if linear:
         raise CamberError(f"{where}: a linear model, which has no curves to draw; let its features bend: {remedy}")
     return found

@@ -240,4 +240,4 @@ def _aligned_pairs(bitext: Bitext, folder: Path, count: int = 2) -> list[Aligned
 def _candidates(translator: Translator, line: str, engine: Engine) -> list[Candidate]:
     """Return the best translations of a sentence."""
     found: list[Translation] = next(iter(translator.translations([line], CANDIDATES, engine=engine)))
-    return [Candidate(item.text, item.derivation.score, item.derivation.sums) for item in found]
+    return [Candidate(item.text, item.derivation.score, item.derivation.linear_sums) for item in found]

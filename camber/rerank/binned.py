@@ -27,21 +27,23 @@ import numpy.typing as npt
 
 from camber.arrays.types import F8, I8
 from camber.bend.bins import Bins
-from camber.bend.discrete import APPLIES, DiscreteBend
+from camber.bend.discrete import DiscreteBend
+from camber.bend.kinds import settings_of
+from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
 from camber.bend.weighing import Weighing
 from camber.errors import TuneError
+from camber.features.feature import Feature, names_of
+from camber.features.parts import Parts
 from camber.features.weights import Weights
-from camber.model.bend import BINS, write_bend
+from camber.model.bend import BINS
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
 from camber.rerank.caution import SURE, confirmed_step
 from camber.rerank.learner import Fitting, on_scale_of_100
 from camber.rerank.linear import Linear
 from camber.rerank.settings import ResponseSettings
-from camber.tune.bending import neighbours
 from camber.tune.data import TuningData
-from camber.tune.regularise import Regulariser
 from camber.tune.tuner import REGULARISER, SPARSE
 
 
@@ -61,12 +63,12 @@ class Binned:
     @classmethod
     def settings(cls, learner: str) -> frozenset[str]:
         """Return the hyper-parameters of this kind of bins."""
-        return frozenset(name for name, kinds in APPLIES.items() if learner in kinds)
+        return frozenset(settings_of(learner))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The features of a list."""
-        return self.bend.inputs
+        return names_of(self.bend.inputs)
 
     @property
     def step(self) -> float:
@@ -115,15 +117,15 @@ class Binned:
     @cached_property
     def weighing(self) -> Weighing:
         """What looks the values up."""
-        return Weighing(self.bend.inputs, dict(zip(self.bend.names, self.weights.tolist(), strict=True)), self.bend)
+        return Weighing(self.bend, dict(zip(self.bend.names, self.weights.tolist(), strict=True)))
 
     def scores(self, features: F8) -> F8:
         """Return the score of every hypothesis: [hypotheses, features], NaN where absent → [hypotheses]."""
-        return self.weighing.of_rules(features, self.weighing.linear, self.bend.columns)
+        return self.weighing.rule_worth(features, np.arange(features.shape[1]))
 
     def responses(self) -> list[Response]:
         """Return the whole response of every bent feature: its line, at the middle of every bin, and the bin."""
-        return self.bend.responses(dict(zip(self.bend.names, self.weights.tolist(), strict=True)))
+        return self.bend.show(dict(zip(self.bend.names, self.weights.tolist(), strict=True)))
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         """Return weights that rank as the list's own order does: its line alone, and no bin."""
@@ -142,7 +144,7 @@ class Binned:
     def save(self, draft: Draft) -> None:
         """Write ``weights.tsv`` and ``bins.tsv``."""
         Weights.from_vector(self.bend.names, self.weights).write(draft.path("weights.tsv"))
-        write_bend(self.bend, draft)
+        self.bend.write(draft.path(self.bend.FILE))
 
     @classmethod
     def load(cls, model: ModelDirectory, recorded: Mapping[str, Any]) -> Self:
@@ -160,13 +162,13 @@ def make_bend(data: TuningData, kind: str, bits: int) -> DiscreteBend:
         values, often = np.unique(column, return_counts=True)  # absent is a value, too, but in no bin
         if len(values) > 2:
             bins[name] = Bins.make(values, bits, often)
-    return DiscreteBend(data.names, bins, kind, tuple(bins))
+    return DiscreteBend(tuple(map(Feature, data.names)), bins, kind, tuple(bins))
 
 
 def bent_data(data: TuningData, bend: DiscreteBend, scales: F8) -> TuningData:
     """Return the features divided by `scales`, and the bins that every hypothesis hits."""
     rows = data.hypotheses
-    counts = bend.counts(data.present(), np.ones(rows, bool), np.arange(rows + 1))
+    counts = bend.counts(Parts.of_dense(bend.inputs, data.present()), np.arange(rows + 1))
     fixed = np.zeros(len(bend.names), bool)
     return replace(data, names=bend.names, features=data.features / scales, counts=counts, fixed=fixed)
 
@@ -196,8 +198,8 @@ def tied(bend: DiscreteBend, scales: F8, responses: ResponseSettings) -> Regular
     linear kind looks at the bins alone, so that the line itself costs nothing.
     """
     if bend.kind != "mnr":
-        return neighbours(bend, len(bend.linear), responses.beta, responses.gamma)
-    penalty = neighbours(bend, 0, responses.beta, responses.gamma)
+        return bend.penalty(responses, len(bend.linear))
+    penalty = bend.penalty(responses, 0)
     sizes = [len(bins) for bins in bend.bins.values()]
     middles = np.concatenate([0.5 * (bins.lows + bins.highs) for bins in bend.bins.values()])
     slopes = np.repeat(bend.columns, sizes)

@@ -11,6 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self
 
 from camber.arrays.types import F8
+from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
 from camber.engine import LOCAL, Engine
 from camber.errors import TuneError, UnmovedError
@@ -18,7 +19,6 @@ from camber.metrics.outside import Outside
 from camber.model.directory import Draft, ModelDirectory
 from camber.rerank.settings import ResponseSettings
 from camber.tune.data import TuningData
-from camber.tune.regularise import Regulariser
 from camber.tune.tuners import make_tuner
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from camber.bend.discrete import APPLIES, KINDS
+from camber.bend.kinds import BENDS, BINNED
 from camber.registry import Entry, Registry
 
 if TYPE_CHECKING:
@@ -16,6 +16,6 @@ LEARNERS: Registry[type[Learner]] = Registry(
     "camber.learners",
     {
         "linear": Entry("camber.rerank.linear:Linear", "one weight for each feature"),
-        **{kind: Entry("camber.rerank.binned:Binned", f"a curve for each: {KINDS[kind]}") for kind in APPLIES["bits"]},
+        **{kind: Entry("camber.rerank.binned:Binned", f"a curve for each: {BENDS.help(kind)}") for kind in BINNED},
     },
 )

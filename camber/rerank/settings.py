@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from camber.bend.settings import BendSettings, bend_setting
 from camber.settings import Settings, setting
 
 
@@ -18,9 +19,8 @@ class FeatureSettings(Settings):
 
 
 @dataclass(frozen=True)
-class ResponseSettings(Settings):
-    """How finely features are cut into bins, and how strongly the bins are tied."""
+class ResponseSettings(BendSettings):
+    """How finely features are cut into bins, and how strongly the bins are tied: lists are shorter than dev sets."""
 
-    bits: int = setting(4, "learners with bins: at most 2^bits bins for a feature", low=1, high=20)
-    beta: float = setting(1000.0, "learners lnr, mnr: how strongly neighbouring bins are tied", low=0.0)
-    gamma: float = setting(2.0, "learner mnr: how sharply monotone steps are told from others", low=0.1)
+    bits: int = bend_setting("bits", 4)
+    beta: float = bend_setting("beta", 1000.0)

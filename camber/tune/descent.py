@@ -11,9 +11,9 @@ import scipy.linalg
 import scipy.optimize
 
 from camber.arrays.types import F8
+from camber.bend.neighbours import Regulariser
 from camber.progress import log
 from camber.tune.data import TuningData
-from camber.tune.regularise import Regulariser
 
 Objective = Callable[[F8], tuple[float, F8]]
 

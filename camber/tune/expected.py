@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.types import F8
+from camber.bend.neighbours import Regulariser
 from camber.engine import LOCAL, Engine
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
@@ -24,7 +25,7 @@ from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, Objective, lbfgs, rprop, tied_coordinates
 from camber.tune.guards import check_task, finished
 from camber.tune.posterior import Posterior
-from camber.tune.regularise import L2, PAIRS, Regulariser, Scaled
+from camber.tune.regularise import L2, PAIRS, Scaled
 from camber.tune.tuner import REGULARISER, SPARSE
 
 METHODS = ("rprop", "lbfgs")

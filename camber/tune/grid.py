@@ -1,7 +1,7 @@
 """Choose hyper-parameters on a third set: tune every combination on dev, keep the one that translates that set best.
 
 grid = {"bits": [4, 8], "beta": [10, 1000]}
-outcome = tune_grid(translator, dev, [dev_references], hyper, [hyper_references], grid, TuneSettings(bend="mnr"))
+outcome = tune_grid(decoder, dev_set, hyper_set, grid, TuneSettings(bend="mnr"))
 print("\\n".join(outcome.lines()))
 """
 
@@ -13,15 +13,14 @@ from itertools import product
 
 import numpy as np
 
-from camber.bend.discrete import APPLIES
-from camber.decode.derivation import Decoder
+from camber.bend.kinds import settings_of
+from camber.bend.settings import BendSettings
+from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError, TuneError
-from camber.features.weights import Weights
-from camber.model.translator import Translator
 from camber.progress import log
 from camber.tune.bending import bent_decoder
-from camber.tune.loop import DevSet, Outcome, TuneSettings, tune_decoder
+from camber.tune.loop import DevSet, Outcome, TuneSettings, tune_bent
 from camber.tune.tuner import Tuner
 from camber.tune.tuners import make_tuner
 
@@ -115,10 +114,11 @@ def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[di
     for key, values in grid.items():
         for value in values:
             _checked({key: value}, settings)
+    of_bends = {item.name for item in fields(BendSettings)}
     useless = [
         key
         for key in grid
-        if key in APPLIES and (kind not in APPLIES[key] or (key == "bits" and settings.bend == "keep"))
+        if key in of_bends and (key not in settings_of(kind) or (key == "bits" and settings.bend == "keep"))
     ]
     if useless and len(useless) == len(grid):
         raise SettingsError(
@@ -153,11 +153,9 @@ def _checked(values: Mapping[str, float], settings: TuneSettings) -> tuple[TuneS
 
 
 def tune_grid(
-    translator: Translator,
-    source: Sequence[str],
-    references: Sequence[Sequence[str]],
-    hyper_source: Sequence[str],
-    hyper_references: Sequence[Sequence[str]],
+    decoder: LogLinear,
+    dev: DevSet,
+    hyper: DevSet,
     grid: Grid,
     settings: TuneSettings | None = None,
     seed: int = 1,
@@ -169,13 +167,10 @@ def tune_grid(
     whose tuning fails is recorded as such; if all fail, the first error is raised.
     """
     settings = settings or TuneSettings()
-    bend = translator.decoder.bend
-    kind = settings.bend if settings.bend != "keep" else "none" if bend is None else bend.kind
+    kind = settings.bend if settings.bend != "keep" else decoder.bend.kind
     todo = combinations(grid, settings, kind)
-    dev = DevSet(translator, source, references, settings.metric)
-    hyper = DevSet(translator, hyper_source, hyper_references, settings.metric, "hyper")
-    remembering = translator.decoder.remembering()
-    decoders: dict[int, Decoder] = {}  # by bits
+    remembering = decoder.remembering()
+    bent: dict[int, LogLinear] = {}  # by bits
     best: Outcome | None = None
     chosen = settings
     failed: TuneError | None = None
@@ -183,18 +178,17 @@ def tune_grid(
     for number, (values, own, tuner) in enumerate(todo, 1):
         name = ", ".join(f"{key} {value:g}" for key, value in values.items())
         log.info("grid %d of %d: %s", number, len(todo), name)
-        if own.bits not in decoders:
-            decoders[own.bits] = bent_decoder(remembering, dev.source, own.bend, own.bits)
-        decoder = decoders[own.bits]
-        features = len(decoder.names)
+        if own.bits not in bent:
+            bent[own.bits] = bent_decoder(remembering, dev.inputs, own.bend, own)
+        features = len(bent[own.bits].names)
         try:
-            outcome = tune_decoder(translator, decoder, dev, own, seed, engine, tuner)
+            outcome = tune_bent(bent[own.bits], dev, own, seed, engine, tuner)
         except TuneError as error:
             log.warning("grid %d of %d: %s", number, len(todo), error)
             trials.append(Trial(values, features, float("nan"), float("nan"), str(error)))
             failed = failed or error
             continue
-        score = _score(decoder, outcome.weights, hyper, engine)
+        score = _score(outcome.decoder, hyper, engine)
         log.info("grid %d of %d: %s %.2f on the hyper set", number, len(todo), hyper.metric.name.upper(), score)
         before = max((trial.hyper for trial in trials if not trial.failure), default=-np.inf)
         trials.append(Trial(values, features, float(outcome.scores.mean()), score))
@@ -202,13 +196,13 @@ def tune_grid(
             best, chosen = outcome, own
     if best is None:
         raise failed or TuneError("the grid is empty")
-    found = GridOutcome(best.weights, best.replicas, best.translator, chosen, tuple(trials))
-    kept = ",".join(f"{key}={value:g}" for key, value in found.best.values.items())
-    weights = replace(best.weights, signature=f"{best.weights.signature}|grid:{kept}|hyper:{found.best.hyper:.2f}")
-    return replace(found, weights=weights, translator=best.translator.reweighted(weights))
+    outcome = GridOutcome(best.weights, best.replicas, decoder.weighed(best.decoder.weighing), chosen, tuple(trials))
+    kept = ",".join(f"{key}={value:g}" for key, value in outcome.best.values.items())
+    signature = f"{best.weights.signature}|grid:{kept}|hyper:{outcome.best.hyper:.2f}"
+    return replace(outcome, weights=replace(best.weights, signature=signature))
 
 
-def _score(decoder: Decoder, weights: Weights, hyper: DevSet, engine: Engine) -> float:
+def _score(decoder: LogLinear, hyper: DevSet, engine: Engine) -> float:
     """Return the metric of the best translations of a set."""
-    found = decoder.reweighted(weights.values).decode_columns(hyper.source, hyper.vocabulary, 1, engine)
-    return float(hyper.metric.score(hyper.statistics(found).sum(0)))
+    hypotheses = decoder.decode_columns(hyper.inputs, hyper.vocabulary, 1, engine)
+    return float(hyper.metric.score(hyper.statistics(hypotheses).sum(0)))

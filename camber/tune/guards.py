@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from camber.arrays.types import F8
+from camber.bend.neighbours import Regulariser
 from camber.errors import TuneError, UnmovedError
 from camber.metrics.bleu import BLEU
 from camber.tune.data import Tuned, TuningData
-from camber.tune.regularise import Regulariser
 from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE, Tuner
 from camber.tune.tuners import refuse
 

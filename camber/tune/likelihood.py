@@ -11,13 +11,14 @@ from typing import ClassVar
 import numpy.typing as npt
 
 from camber.arrays.types import F8, I8
+from camber.bend.neighbours import Penalty, Regulariser
 from camber.engine import LOCAL, Engine
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_task, finished
 from camber.tune.posterior import Posterior
-from camber.tune.regularise import L2, PAIRS, Penalty, Regulariser, Scaled, Sum
+from camber.tune.regularise import L2, PAIRS, Scaled, Sum
 from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
 
 

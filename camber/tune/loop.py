@@ -1,31 +1,35 @@
 """The loop: decode the dev set, merge the lists, fit weights, again, until nothing new appears.
 
-outcome = tune(translator, dev_lines, [reference_lines], TuneSettings(tuner="mira"))
+dev = DevSet(tokens, [reference_tokens], decoder.target_vocabulary, "bleu")
+outcome = tune(decoder, dev, TuneSettings(tuner="mira"))
 outcome.weights.write("weights.tsv")
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from camber.arrays.ragged import offsets_from
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8, Bools
-from camber.bend.discrete import APPLIES, DiscreteBend
-from camber.corpus import Sentences
-from camber.decode.derivation import Decoder, HypothesisColumns
+from camber.bend.bend import Bend
+from camber.bend.kinds import CHOICES, settings_of
+from camber.bend.settings import BendSettings
+from camber.corpus import Sentences, Vocabulary
+from camber.decode.derivation import HypothesisColumns
+from camber.decode.inputs import as_inputs
+from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, TuneError, UnmovedError
 from camber.features.weights import Weights
 from camber.metrics.bleu import BLEU
-from camber.model.translator import Translator
 from camber.nbest.merge import first_of_each
 from camber.progress import log
-from camber.settings import Settings, setting
-from camber.tune.bending import BENDS, bent_decoder, neighbours
+from camber.settings import setting
+from camber.tune.bending import bent_decoder
 from camber.tune.data import TuningData
 from camber.tune.tuner import SPARSE, Tuner
 from camber.tune.tuners import TUNERS, make_tuner, refuse
@@ -39,7 +43,7 @@ OFF = 0.1
 
 
 @dataclass(frozen=True)
-class TuneSettings(Settings):
+class TuneSettings(BendSettings):
     """How weights are tuned on a dev set."""
 
     tuner: str = setting("expected-bleu", "how weights are fitted to the n-best lists", choices=TUNERS)
@@ -54,16 +58,8 @@ class TuneSettings(Settings):
         "response to the features of rules; none: a weight for each logarithm; raw: the same without logarithms; bins: "
         "a weight for every bin of values; overlap: bins that reach over their neighbours; lnr, mnr: bins tied to "
         "their neighbours, linearly or by any monotone curve; keep: as it is in the model",
-        choices=BENDS,
+        choices=CHOICES,
     )
-    bits: int = setting(8, "at most 2^bits bins for a feature (with --bend)", low=1, high=20)
-    beta: float = setting(
-        1e5,  # of 10³, 10⁵ and 10⁷, which translate about alike (experiments/clark2014), the middle
-        "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss; more bits want more",
-        low=0,
-        high=1e18,
-    )
-    gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1, high=100)
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(
         0.0, "how far to go from the old to the fitted weights (0: what suits the tuner)", low=0, high=1
@@ -100,7 +96,7 @@ class Outcome:
 
     weights: Weights
     replicas: list[Replica]
-    translator: Translator  # with these weights, and the bend that they belong to
+    decoder: LogLinear  # with these weights, and the bend that they belong to
 
     @property
     def scores(self) -> F8:
@@ -119,68 +115,66 @@ class DevSet:
 
     def __init__(
         self,
-        translator: Translator,
-        source: Sequence[str],
-        references: Sequence[Sequence[str]],
+        source: Sequence[Sequence[str]],
+        references: Sequence[Sequence[Sequence[str]]],
+        vocabulary: Vocabulary,
         metric: str,
         name: str = "dev",
     ):
+        """Keep tokenised sentences and, for each, the tokens of one or more references.
+
+        `vocabulary` has the target words of the model; `name` is what errors call the set.
+        """
         if not source or not references:
             raise TuneError(f"the {name} set is empty; give at least one sentence with a reference")
-        for lines in references:
-            if len(lines) != len(source):
+        for texts in references:
+            if len(texts) != len(source):
                 raise CamberError(
-                    f"{len(source):,} {name} sentences but {len(lines):,} reference lines; expected as many"
+                    f"{len(source):,} {name} sentences but {len(texts):,} reference lines; expected as many"
                 )
-        text = translator.text
-        self.source = [translator.source_tokens(line) for line in source]
-        targets = [[text.target_tokens(line) for line in lines] for lines in references]
-        by_sentence = [words for group in zip(*targets, strict=True) for words in group]
-        self.vocabulary = translator.decoder.target_vocabulary.extended(
-            word for words in (*self.source, *by_sentence) for word in words
-        )
+        self.inputs = as_inputs(source)
+        by_sentence = [words for group in zip(*references, strict=True) for words in group]
+        self.vocabulary = vocabulary.extended(word for words in (*source, *by_sentence) for word in words)
         self.references = Sentences.encode(by_sentence, self.vocabulary)
         self.reference_offsets = np.arange(len(source) + 1) * len(references)
         self.metric = BLEU(tokenize="none", strict=metric == "sbp")
 
-    def statistics(self, found: HypothesisColumns) -> I8:
+    def statistics(self, hypotheses: HypothesisColumns) -> I8:
         """Return the metric's statistics of every hypothesis."""
-        owners = np.repeat(np.arange(len(self.source)), found.counts)
-        return self.metric.statistics_of_ids(found.words, self.references, self.reference_offsets, owners)
+        owners = np.repeat(np.arange(len(self.inputs)), hypotheses.counts)
+        return self.metric.statistics_of_ids(hypotheses.words, self.references, self.reference_offsets, owners)
 
 
 def tune(
-    translator: Translator,
-    source: Sequence[str],
-    references: Sequence[Sequence[str]],
+    decoder: LogLinear,
+    dev: DevSet,
     settings: TuneSettings | None = None,
     seed: int = 1,
     engine: Engine = LOCAL,
     tuner: Tuner | None = None,
 ) -> Outcome:
-    """Tune a model's weights on raw dev lines with one or more references each.
+    """Tune the weights of a decoder on a dev set, and bend it before if the settings say so.
 
     `tuner` is used instead of one with default settings, for settings of its own.
 
-    The first replica starts from the model's weights, further ones from weights a little off, each with a seed of its
+    The first replica starts from the decoder's weights, further ones from weights a little off, each with a seed of its
     own (some tuners draw nothing at random); their best weights, each scaled to the same size, are averaged.
     """
     settings = settings or TuneSettings()
-    dev = DevSet(translator, source, references, settings.metric)
-    decoder = bent_decoder(translator.decoder.remembering(), dev.source, settings.bend, settings.bits)
-    return tune_decoder(translator, decoder, dev, settings, seed, engine, tuner)
+    bent = bent_decoder(decoder.remembering(), dev.inputs, settings.bend, settings)
+    outcome = tune_bent(bent, dev, settings, seed, engine, tuner)
+    return replace(outcome, decoder=decoder.weighed(outcome.decoder.weighing))
 
 
-def tune_decoder(
-    translator: Translator,
-    decoder: Decoder,
+def tune_bent(
+    decoder: LogLinear,
     dev: DevSet,
     settings: TuneSettings,
     seed: int = 1,
     engine: Engine = LOCAL,
     tuner: Tuner | None = None,
 ) -> Outcome:
-    """Tune the weights of a translator's decoder that is bent already, and remembers grammars perhaps."""
+    """Tune the weights of a decoder that is bent already, and remembers grammars perhaps."""
     replicas = []
     for number in range(settings.replicas):
         if settings.replicas > 1:
@@ -190,27 +184,22 @@ def tune_decoder(
         if number:
             start *= np.exp(OFF * np.random.default_rng(own_seed).standard_normal(len(start)))
         replicas.append(_replica(decoder, dev, settings, tuner, start, own_seed, engine))
-    names = decoder.names
-    free = np.array([name not in FIXED for name in names])
-    found = [_alike(replica.best.weights, free, replica.best.spread, replicas[0].best) for replica in replicas]
+    free = np.array([name not in FIXED for name in decoder.names])
+    points = [_alike(replica.best.weights, free, replica.best.spread, replicas[0].best) for replica in replicas]
     signature = _signature(dev, settings, decoder.bend, replicas)
-    weights = Weights.from_vector(names, np.mean(found, axis=0), signature=signature)
-    shaped = translator.decoder
-    shaped = (
-        shaped.reweighted(weights.values) if decoder.bend is shaped.bend else shaped.bent(weights.values, decoder.bend)
-    )
-    outcome = Outcome(weights, replicas, translator.shaped(shaped, weights))
+    weights = Weights.from_vector(decoder.names, np.mean(points, axis=0), signature=signature)
+    outcome = Outcome(weights, replicas, decoder.reweighted(weights.values))
     log.info("tuned: %s on dev %s", dev.metric.name.upper(), outcome)
     return outcome
 
 
-def _signature(dev: DevSet, settings: TuneSettings, bend: DiscreteBend | None, replicas: Sequence[Replica]) -> str:
+def _signature(dev: DevSet, settings: TuneSettings, bend: Bend, replicas: Sequence[Replica]) -> str:
     score = np.mean([replica.best.score for replica in replicas])
-    kind = "none" if bend is None else bend.kind
-    shape = "".join(f"|{name}:{getattr(settings, name):g}" for name in ("beta", "gamma") if kind in APPLIES[name])
+    applied = settings_of(bend.kind)
+    shape = "".join(f"|{name}:{getattr(settings, name):g}" for name in ("beta", "gamma") if name in applied)
     return (
-        f"tuner:{settings.tuner}|bend:{kind}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|dev:{score:.2f}|"
-        + dev.metric.signature(int(dev.reference_offsets[1]))
+        f"tuner:{settings.tuner}|bend:{bend.kind}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|"
+        f"dev:{score:.2f}|" + dev.metric.signature(int(dev.reference_offsets[1]))
     )
 
 
@@ -220,7 +209,7 @@ def _alike(weights: F8, free: Bools, spread: float, like: Round) -> F8:
 
 
 def _replica(
-    decoder: Decoder,
+    decoder: LogLinear,
     dev: DevSet,
     settings: TuneSettings,
     tuner: Tuner | None,
@@ -232,8 +221,8 @@ def _replica(
     tuner = tuner or make_tuner(settings.tuner)
     step = settings.step or tuner.step
     free = np.array([name not in FIXED for name in decoder.names])
-    bins = 0 if decoder.bend is None else decoder.bend.width
-    penalty = neighbours(decoder.bend, int(free.sum()) - bins, settings.beta, settings.gamma)
+    bins = decoder.bend.width
+    penalty = decoder.bend.penalty(settings, int(free.sum()) - bins)
     if bins and SPARSE not in tuner.takes:
         raise refuse(tuner, [SPARSE], f"the {bins:,} weights of a bent model")
     weights, rounds = np.where(free, start, decoder.weights), []
@@ -241,7 +230,7 @@ def _replica(
     for number in range(1, settings.iterations + 1):
         here = decoder.reweighted(dict(zip(decoder.names, weights.tolist(), strict=True)))
         last = number == settings.iterations
-        found = here.decode_columns(dev.source, dev.vocabulary, 1 if last and number > 1 else settings.nbest, engine)
+        found = here.decode_columns(dev.inputs, dev.vocabulary, 1 if last and number > 1 else settings.nbest, engine)
         statistics = dev.statistics(found)
         offsets = np.concatenate([[0], np.cumsum(found.counts)])
         sums = statistics[offsets[:-1]].sum(0)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.types import F8
+from camber.bend.neighbours import Regulariser
 from camber.engine import LOCAL, Engine
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
@@ -26,7 +27,6 @@ from camber.tune.data import Tuned, TuningData, add_products
 from camber.tune.descent import rprop
 from camber.tune.expected import ExpectedBleu
 from camber.tune.guards import check_task, finished
-from camber.tune.regularise import Regulariser
 from camber.tune.tuner import ANY_METRIC
 
 _LEAST_GAIN = 1e-7  # of the metric (0 to 100): less is rounding

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.types import F4, F8, I8, Array
+from camber.bend.neighbours import Regulariser
 from camber.engine import LOCAL, Engine
 from camber.kernel import kernel, kernel_inlined
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
 from camber.tune.guards import check_task, finished
-from camber.tune.regularise import Regulariser
 from camber.tune.tuner import ANY_METRIC
 
 BACKGROUNDS = ("hope", "model")

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8
+from camber.bend.neighbours import Penalty, Regulariser
 from camber.engine import LOCAL, Engine
 from camber.errors import TuneError
 from camber.kernel import kernel
@@ -28,7 +29,7 @@ from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
 from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_task, finished
-from camber.tune.regularise import L2, Penalty, Regulariser, Sum
+from camber.tune.regularise import L2, Sum
 from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
 
 

@@ -15,9 +15,9 @@ from typing import ClassVar, Protocol
 
 import numpy.typing as npt
 
+from camber.bend.neighbours import Regulariser
 from camber.engine import LOCAL, Engine
 from camber.tune.data import Tuned, TuningData
-from camber.tune.regularise import Regulariser
 
 SPARSE = "sparse rows"  # thousands of bins beside the features (`TuningData.counts`)
 REGULARISER = "regularisers"  # a penalty that is given with the list, such as one that ties neighbouring bins

@@ -31,8 +31,9 @@ from camber.files import read_lines
 from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
+from camber.pipeline.tune import tune_translator
 from camber.report.curves import write_curves
-from camber.tune.loop import TuneSettings, tune
+from camber.tune.loop import TuneSettings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for the workers: theirs are the jobs, not the vectors
 
@@ -204,13 +205,16 @@ def run(job: Job, text: Path, work: Path) -> dict[str, Any]:
         bits=job.bits,
         beta=job.beta,
     )
-    outcome = tune(model, source[:half], [target[:half]], settings, 1 + 1000 * job.replica, engine=Threads(1))
+    seed = 1 + 1000 * job.replica
+    outcome = tune_translator(model, source[:half], [target[:half]], settings, seed=seed, engine=Threads(1))
     source, target = source[half:], target[half:]
     if job.final:
         source, target = read_lines(text / f"test.{job.pair}"), read_lines(text / "test.en")
-    statistics = METRIC.statistics(outcome.translator.translate(source, engine=Threads(1)), [target])
-    decoder = outcome.translator.decoder
-    rows = [] if decoder.bend is None else [r.to_rows() for r in decoder.bend.responses(outcome.weights.values)]
+    statistics = METRIC.statistics(
+        model.shaped(outcome.decoder, outcome.weights).translate(source, engine=Threads(1)), [target]
+    )
+    decoder = outcome.decoder
+    rows = [curve.to_rows() for curve in decoder.bend.show(outcome.weights.values)]
     return {
         "job": asdict(job),
         "dev": float(outcome.scores[0]),

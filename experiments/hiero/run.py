@@ -21,8 +21,9 @@ import camber
 from camber.engine import Engine, Threads
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
+from camber.pipeline.tune import tune_translator
 from camber.progress import show
-from camber.tune.loop import TuneSettings, tune
+from camber.tune.loop import TuneSettings
 from camber.tune.pro import Pro
 
 HERE = Path(__file__).resolve().parent
@@ -80,7 +81,8 @@ def one_run(model: Translator, brevity: str, replica: int, sets: Sets, engine: E
     start = time.process_time()
     source, target = sets["dev"]
     settings = TuneSettings(tuner="pro", iterations=ITERATIONS, patience=0)
-    weights = tune(model, source, [target], settings, 1 + 1000 * replica, engine, Pro(brevity=brevity)).weights
+    tuner, seed = Pro(brevity=brevity), 1 + 1000 * replica
+    weights = tune_translator(model, source, [target], settings, seed=seed, engine=engine, tuner=tuner).weights
     seconds = time.process_time() - start
     return {**scores(model.reweighted(weights), sets, engine), "cpu": seconds}
 

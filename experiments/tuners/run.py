@@ -20,8 +20,9 @@ import camber
 from camber.engine import Engine, Threads
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
+from camber.pipeline.tune import tune_translator
 from camber.progress import show
-from camber.tune.loop import TuneSettings, tune
+from camber.tune.loop import TuneSettings
 from camber.tune.pro import Pro
 
 HERE = Path(__file__).resolve().parent
@@ -89,7 +90,8 @@ def one_run(model: Translator, tuner: str, replica: int, sets: Sets, engine: Eng
         source, target = sets["dev"]
         own = Pro(brevity="smoothed") if tuner == "pro-smoothed" else None
         settings = TuneSettings(tuner=tuner.removesuffix("-smoothed"))
-        weights = tune(model, source, [target], settings, 1 + 1000 * replica, engine, own).weights
+        seed = 1 + 1000 * replica
+        weights = tune_translator(model, source, [target], settings, seed=seed, engine=engine, tuner=own).weights
     seconds = time.process_time() - start
     return {**scores(model.reweighted(weights), sets, engine), "cpu": seconds}
 

@@ -13,15 +13,27 @@ from hypothesis import strategies as st
 from naive.bent_scores import Bend
 
 from camber.bend.bins import Bins
-from camber.bend.discrete import DiscreteBend, bend_features, tally
+from camber.bend.discrete import DiscreteBend, tally
+from camber.bend.log import LogBend
+from camber.bend.settings import BendSettings
+from camber.bend.weighing import Weighing
 from camber.errors import InputError, SettingsError
+from camber.features.feature import CONTEXT, COUNT, NUMBER, PROBABILITY, RULE, Feature
+from camber.features.parts import Parts
 
-INPUTS = ("p", "q", "word_penalty", "lm")
+NAMES = ("p", "q", "word_penalty", "lm")
+INPUTS = (
+    Feature("p", PROBABILITY, RULE),
+    Feature("q", COUNT, RULE),
+    Feature("word_penalty", NUMBER, RULE),
+    Feature("lm", NUMBER, CONTEXT),
+)
+P = (Feature("p", NUMBER, RULE),)
 
 
 def bend_of(rng: np.random.Generator, kind: str = "bins", copied: tuple[str, ...] = ("word_penalty",)) -> DiscreteBend:
     """A bend with random bins; the language model is not bent."""
-    bins = {name: Bins.make(np.round(rng.normal(size=20), 1), bits=int(rng.integers(0, 4))) for name in INPUTS[:3]}
+    bins = {name: Bins.make(np.round(rng.normal(size=20), 1), bits=int(rng.integers(0, 4))) for name in NAMES[:3]}
     return DiscreteBend(INPUTS, bins, kind, copied)
 
 
@@ -34,7 +46,7 @@ def test_names_are_those_of_other_features_then_those_of_bins() -> None:
 
 def test_without_bins_everything_is_linear() -> None:
     bend = DiscreteBend(INPUTS, {}, "raw")
-    assert (bend.names, bend.width, bend.chains.shape) == (INPUTS, 0, (0, 2))
+    assert (bend.names, bend.width, bend.chains.shape) == (NAMES, 0, (0, 2))
     assert bend.linear_weights(np.arange(4.0)).tolist() == [0, 1, 2, 3]
 
 
@@ -45,13 +57,14 @@ def test_counts_are_the_bins_that_rules_hit(seed: int, kind: str) -> None:
     sizes = rng.integers(0, 5, 6)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     features, present = np.round(rng.normal(size=(offsets[-1], 4)), 1), rng.random(offsets[-1]) < 0.8
-    found = bend.counts(features, present, offsets).dense()
+    parts = Parts.of_dense(INPUTS, features, np.where(present, 7, -1))
+    found = bend.counts(parts, offsets).dense()
     twin = Bend({name: (bins.lows.tolist(), []) for name, bins in bend.bins.items()}, kind == "overlap")
     places = {name: at for at, name in enumerate(bend.names[len(bend.linear) :])}
     for row in range(len(sizes)):
         hits: Counter[int] = Counter()
         for part in range(offsets[row], offsets[row + 1]):
-            for name, value in zip(INPUTS[:3], features[part], strict=False):
+            for name, value in zip(NAMES[:3], features[part], strict=False):
                 hits.update(places[f"{name}@{hit}"] for hit in twin.hits(name, value) if present[part])
         assert {int(at): found[row, at] for at in np.flatnonzero(found[row])} == hits
 
@@ -64,39 +77,35 @@ def test_what_a_value_adds_is_the_sum_over_the_bins_that_it_hits(seed: int, kind
     values = bend.bin_values(weights)
     one = np.zeros((1, 4))
     for name, (first, _) in zip(bend.bins, bend.chains.tolist(), strict=True):
-        one[0, INPUTS.index(name)] = np.round(rng.normal(), 1)
-        hit = int(bend.bins[name].of(one[0, INPUTS.index(name)]))
+        one[0, NAMES.index(name)] = np.round(rng.normal(), 1)
+        hit = int(bend.bins[name].of(one[0, NAMES.index(name)]))
         single = DiscreteBend(INPUTS, {name: bend.bins[name]}, kind)
         own = weights[[bend.names.index(other) for other in single.names if "@" in other]]
-        counts = single.counts(one, np.ones(1, bool), np.array([0, 1]))
+        counts = single.counts(Parts.of_dense(INPUTS, one), np.array([0, 1]))
         assert counts.products(own)[0] == pytest.approx(values[first + hit])
 
 
 def test_overlap_is_the_own_bin_and_both_neighbours() -> None:
-    bend = DiscreteBend(("p",), {"p": Bins.make([1.0, 2.0, 3.0, 4.0], 2)}, "overlap")
-    hits = bend.counts(np.array([[1.0], [2.0], [4.0]]), np.ones(3, bool), np.arange(4)).dense()
+    bend = DiscreteBend(P, {"p": Bins.make([1.0, 2.0, 3.0, 4.0], 2)}, "overlap")
+    hits = bend.counts(Parts.of_dense(P, [[1.0], [2.0], [4.0]]), np.arange(4)).dense()
     assert hits.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1]]
 
 
 def test_a_start_with_one_value_for_each_bin_is_the_old_model() -> None:
     values = np.array([0.1, 0.5, 0.9])
-    bend = bend_features(
-        INPUTS, {"p": (values, np.ones(3, np.int64)), "word_penalty": (-values, np.ones(3, np.int64))}, "bins", 4
-    )
+    seen = {"p": (values, np.ones(3, np.int64)), "word_penalty": (-values, np.ones(3, np.int64))}
+    bend = DiscreteBend.make("bins", INPUTS, seen, BendSettings(bits=4))
     assert bend.copied == ("word_penalty",)
-    linear = {"p": 7.0, "q": 2.0, "word_penalty": -3.0, "lm": 1.0}
-
-    def worth(name: str, seen: np.ndarray) -> np.ndarray:
-        return 7.0 * np.log(seen) if name == "p" else -3.0 * seen
-
-    start = bend.start(worth, linear)
+    old = Weighing(LogBend(INPUTS), {"p": 7.0, "q": 2.0, "word_penalty": -3.0, "lm": 1.0})
+    start = bend.start(old, seen)
+    assert tuple(start) == bend.names
     # the copy of the word penalty takes it all, its bins nothing
-    assert start.tolist() == [2.0, -3.0, 1.0, *(7.0 * np.log(values)), 0.0, 0.0, 0.0]
+    assert list(start.values()) == [2.0, -3.0, 1.0, *(7.0 * np.log(values)), 0.0, 0.0, 0.0]
 
 
 def test_a_feature_that_no_rule_has_is_not_bent() -> None:
     none = (np.zeros(0), np.zeros(0, np.int64))
-    assert bend_features(INPUTS, {"p": none, "word_penalty": none}, "mnr", 4).names == INPUTS
+    assert DiscreteBend.make("mnr", INPUTS, {"p": none, "word_penalty": none}, BendSettings(bits=4)).names == NAMES
 
 
 @given(
@@ -127,7 +136,7 @@ def test_a_written_bend_comes_back_to_the_last_bit(p: list[float], q: list[float
     with TemporaryDirectory() as folder:
         path = Path(folder) / "bins.tsv"
         bend.write(path)
-        again = DiscreteBend.read(path)
+        again = DiscreteBend.read(path, INPUTS)
     assert (again.inputs, again.kind, again.copied, again.names) == (bend.inputs, bend.kind, bend.copied, bend.names)
     for name, own in bend.bins.items():
         assert again.bins[name].lows.tobytes() == own.lows.tobytes()
@@ -139,7 +148,7 @@ def test_a_written_bend_comes_back_to_the_last_bit(p: list[float], q: list[float
     ("old", "new", "problem"),
     [
         ("# camber bins 1 mnr", "nothing", r"bins\.tsv:1: no bins of ours"),
-        ("# camber bins 1 mnr", "# camber bins 1 curly", "no bend 'curly'; there are raw, bins"),
+        ("# camber bins 1 mnr", "# camber bins 1 curly", "no bend with bins is called 'curly'"),
         ("# inputs p q", "# inputs x q", "bins for p, but the features are x, q"),
         ("# copied word_penalty", "# copied q", "q cannot be kept beside bins"),
         ("p\t1\t0.2", "p\t1\tmuch", r"bins\.tsv:6: not a bin: could not convert string to float: 'much'"),
@@ -162,8 +171,16 @@ def test_a_damaged_file_is_refused_with_its_place(tmp_path: Path, old: str, new:
     assert "tune the model again" in str(caught.value)
 
 
+def test_bins_for_other_features_are_refused(tmp_path: Path) -> None:
+    DiscreteBend(INPUTS, {"p": Bins.make([0.1, 0.2], 1)}).write(tmp_path / "bins.tsv")
+    with pytest.raises(
+        InputError, match=r"bins\.tsv:2: bins for the features p, q, word_penalty, lm, but these are p;"
+    ):
+        DiscreteBend.read(tmp_path / "bins.tsv", P)
+
+
 def test_an_unknown_kind_or_feature_is_refused() -> None:
-    with pytest.raises(SettingsError, match="no bend 'wavy'"):
+    with pytest.raises(SettingsError, match="no bend with bins is called 'wavy'"):
         DiscreteBend(INPUTS, {}, "wavy")
     with pytest.raises(SettingsError, match="bins for z"):
         DiscreteBend(INPUTS, {"z": Bins.make([1.0], 1)})

@@ -13,16 +13,23 @@ from toys.models import SOURCE, ngram_model_of, random_model, random_ngrams, ran
 
 import camber
 from camber.bend.discrete import DiscreteBend
+from camber.bend.settings import BendSettings
+from camber.bend.weighing import Weighing
 from camber.corpus import Vocabulary
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import CDEC, NATIVE
 from camber.decode.chart.settings import ChartSettings
+from camber.decode.derivation import parts_of
+from camber.decode.inputs import as_inputs
 from camber.decode.phrase.decoder import PhraseDecoder
-from camber.decode.phrase.features import feature_names
+from camber.decode.phrase.features import feature_names, features
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
 from camber.errors import CamberError
+from camber.features.feature import Feature, names_of
 from camber.files import read_lines
+from camber.rules.phrase.source import StoredRules
+from camber.rules.phrase.store import feature_of
 from camber.tune.bending import bent_decoder
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
@@ -52,15 +59,14 @@ def phrase_toy(rng, language_models=1, kind="bins", window=150, option_limit=20)
     own = [phrase_search.own(model, rule) for rule in rules]
     seen = {name: [values[name] for values in own if name in values] for name in model.names}
     seen["word_penalty"] = [-len(rule.target) for rule in rules]
-    inputs = feature_names(language_models, model.names)
+    inputs = features(language_models, tuple(map(feature_of, model.names)))
     bend, weights, model.bend = random_bend(rng, inputs, {} if kind == "raw" else seen, kind)
     decoder = PhraseDecoder(
-        store_of(model.rules),
+        StoredRules(store_of(model.rules), model.names),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
         DecodeSettings(pop_limit=EVERYTHING, options=option_limit, window=window),
-        bend=bend,
-        features=model.names,
+        bend,
     )
     return model, weights, decoder
 
@@ -73,7 +79,7 @@ def chart_toy(rng, language_models=1, kind="bins", window=150, features=NATIVE):
         -features.unit * sum(isinstance(symbol, str) for symbol in rule[1]) for rule in rules
     ]
     ngrams = [random_ngrams(rng, 3) for _ in range(language_models)]
-    inputs = features.names(NAMES, language_models)
+    inputs = features.all(OneGrammar(grammar_of(rules)).features, language_models)
     bend, weights, twin = random_bend(rng, inputs, {} if kind == "raw" else seen, kind)
     decoder = ChartDecoder(
         OneGrammar(grammar_of(rules)),
@@ -97,11 +103,11 @@ def test_the_phrase_decoder_finds_what_enumeration_finds(case):
     model, weights, decoder = phrase_toy(rng, case["language_models"], case["kind"], option_limit=limit)
     sentence = sentence_of(rng, case["length"])
     expected = phrase_search.search(model, sentence, weights, 6, limit)
-    ours = next(decoder.decode([sentence], nbest=50, distinct=False, engine=Threads(1)))
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=50, distinct=False, engine=Threads(1)))
     assert len(ours) == min(50, len(expected))
     np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:50]], rtol=0, atol=1e-9)
     best = phrase_search.distinct(expected)
-    for derivation in next(decoder.decode([sentence], nbest=20, engine=Threads(1))):
+    for derivation in next(decoder.decode(as_inputs([sentence]), nbest=20, engine=Threads(1))):
         assert derivation.score == pytest.approx(best[tuple(derivation.words)], abs=1e-9)
 
 
@@ -112,11 +118,11 @@ def test_the_chart_decoder_finds_what_enumeration_finds(case):
     rules, ngrams, weights, twin, decoder = chart_toy(rng, case["language_models"], case["kind"])
     sentence = sentence_of(rng, case["length"])
     expected = chart_search.search(rules, sentence, NAMES, ngrams, weights, 0, twin)
-    ours = next(decoder.decode([sentence], nbest=60, distinct=False, engine=Threads(1)))
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=60, distinct=False, engine=Threads(1)))
     assert len(ours) == min(60, len(expected))
     np.testing.assert_allclose([d.score for d in ours], [score for score, _, _ in expected[:60]], atol=1e-8)
     best = chart_search.distinct(expected)
-    for derivation in next(decoder.decode([sentence], nbest=20, engine=Threads(1))):
+    for derivation in next(decoder.decode(as_inputs([sentence]), nbest=20, engine=Threads(1))):
         assert derivation.score == pytest.approx(best[tuple(derivation.words)], abs=1e-8)
 
 
@@ -137,9 +143,9 @@ def test_a_score_is_weights_times_sums_plus_bins_times_counts(seed, kind, window
     for toy in toys(rng, kind, window):
         decoder = toy.searching({"pop_limit": 30})
         sentences = [sentence_of(rng, int(length)) for length in (0, 2, 4, 14 if window == 10 else 3)]
-        decoded = list(decoder.decode(sentences, nbest=10, engine=Threads(1)))
+        decoded = list(decoder.decode(as_inputs(sentences), nbest=10, engine=Threads(1)))
         words = Vocabulary(decoder.target_vocabulary.words).extended(word for found in sentences for word in found)
-        columns = decoder.decode_columns(sentences, words, 10, engine=Threads(1))
+        columns = decoder.decode_columns(as_inputs(sentences), words, 10, engine=Threads(1))
         flat = [item for found in decoded for item in found]
         # the columns are the derivations, in features, counts and texts
         assert columns.counts.tolist() == [len(found) for found in decoded]
@@ -151,11 +157,10 @@ def test_a_score_is_weights_times_sums_plus_bins_times_counts(seed, kind, window
             scores += columns.bins.products(decoder.weights[linear:])
         np.testing.assert_allclose(scores, [item.score for item in flat], atol=1e-8)
         for row, item in enumerate(flat):
-            sums = item.sums
+            sums = np.nansum(item.features, axis=0)
             np.testing.assert_allclose(columns.features[row], sums[decoder.bend.linear], atol=1e-9)
             if columns.bins is not None:
-                offsets = np.array([0, len(item.rules)])
-                own = decoder.weighing.of_hypotheses(item.features, item.rules, offsets, sums[None])[1]
+                own = decoder.weighing.design(*parts_of(decoder.inputs, [item])).sparse
                 assert own.dense().tolist() == columns.bins.dense()[row : row + 1].tolist()
                 hits = (~np.isnan(item.features[item.rules >= 0][:, decoder.bend.columns])).sum()
                 most = 3 if kind == "overlap" else 1
@@ -167,16 +172,13 @@ def test_what_is_no_rule_hits_no_bin():
     for decoder in toys(rng, "bins"):
         assert decoder.bend.width > 0
         sentence = ["strange", "words", "indeed"]
-        every = next(decoder.decode([sentence], nbest=500, distinct=False, engine=Threads(1)))
+        every = next(decoder.decode(as_inputs([sentence]), nbest=500, distinct=False, engine=Threads(1)))
         only = next(found for found in every if (found.rules < 0).all())  # some rules are all non-terminals
         assert sorted(only.words) == sorted(sentence)
-        _, bins = decoder.weighing.of_hypotheses(
-            only.features, only.rules, np.array([0, len(only.rules)]), only.sums[None]
-        )
-        assert bins.dense().sum() == 0
+        assert decoder.weighing.design(*parts_of(decoder.inputs, [only])).sparse.dense().sum() == 0
         # the copy of the word penalty counts every word
-        words = decoder.inputs[int(np.flatnonzero([name.lower().startswith("word") for name in decoder.inputs])[0])]
-        assert only.sums[decoder.inputs.index(words)] < 0
+        words = next(name for name in names_of(decoder.inputs) if name.lower().startswith("word"))
+        assert only.linear_sums[names_of(decoder.inputs).index(words)] < 0
         if words in decoder.bend.bins:
             assert (words in decoder.names) == (words in decoder.bend.copied)
 
@@ -184,19 +186,19 @@ def test_what_is_no_rule_hits_no_bin():
 def test_a_language_model_cannot_be_bent():
     rng = np.random.default_rng(1)
     for decoder in toys(rng, "bins"):
-        name = next(name for name in decoder.inputs if name in ("lm", "LanguageModel"))
+        name = next(name for name in names_of(decoder.inputs) if name in ("lm", "LanguageModel"))
         some = next(iter(decoder.bend.bins.values()))
         bend = DiscreteBend(decoder.inputs, {name: some})
         with pytest.raises(CamberError, match=f"{name} cannot be bent: what it adds depends on more than the rule"):
-            decoder.bent(dict.fromkeys(bend.names, 1.0), bend)
+            decoder.weighed(Weighing(bend, dict.fromkeys(bend.names, 1.0)))
 
 
 def test_a_bend_for_other_features_is_refused():
     rng = np.random.default_rng(1)
     decoder = phrase_toy(rng)[-1]
-    bend = DiscreteBend(("a", "b"), {})
+    bend = DiscreteBend((Feature("a"), Feature("b")), {})
     with pytest.raises(CamberError, match="the bend was made for the features a, b"):
-        decoder.bent({"a": 1.0, "b": 1.0}, bend)
+        decoder.weighed(Weighing(bend, {"a": 1.0, "b": 1.0}))
 
 
 # --- bins with one value each equal the linear model ------------------------------------------------------------------
@@ -215,13 +217,13 @@ def test_bins_of_one_value_each_make_the_same_list(seed, chart):
     else:
         model, names = random_model(rng), PHRASE_FEATURES[rng.integers(len(PHRASE_FEATURES))]
         decoder = PhraseDecoder(
-            store_of(model.rules), [ngram_model_of(model.language_models[0])],
-            random_weights(rng, feature_names(1, names)), DecodeSettings(pop_limit=EVERYTHING), features=names,
+            StoredRules(store_of(model.rules), names), [ngram_model_of(model.language_models[0])],
+            random_weights(rng, feature_names(1, names)), DecodeSettings(pop_limit=EVERYTHING),
         )  # fmt: skip
-    bent = bent_decoder(decoder, sentences, "bins", 20)
+    bent = bent_decoder(decoder, as_inputs(sentences), "bins", BendSettings(bits=20))
     assert all((bins.lows == bins.highs).all() for bins in bent.bend.bins.values())
-    one = list(decoder.decode(sentences, nbest=10, engine=Threads(1)))
-    other = list(bent.decode(sentences, nbest=10, engine=Threads(1)))
+    one = list(decoder.decode(as_inputs(sentences), nbest=10, engine=Threads(1)))
+    other = list(bent.decode(as_inputs(sentences), nbest=10, engine=Threads(1)))
     for left, right in zip(one, other, strict=True):
         scores = np.array([item.score for item in left])
         np.testing.assert_allclose(scores, [item.score for item in right], atol=1e-9)
@@ -240,21 +242,23 @@ def decoder(request, hotel_model, hotel_hiero):
 
 def test_a_trained_model_and_its_equal_bins_translate_the_same_with_the_same_work(decoder, hotel_files):
     sentences = [line.split() for line in read_lines(hotel_files / "test.es")]
-    bent = bent_decoder(decoder, sentences, "bins", 20)
-    one = list(decoder.decode(sentences, nbest=5, engine=Threads(1)))
-    other = list(bent.decode(sentences, nbest=5, engine=Threads(1)))
+    bent = bent_decoder(decoder, as_inputs(sentences), "bins", BendSettings(bits=20))
+    work, bent_work = np.zeros((2, len(decoder.WORK)), np.int64)
+    one = list(decoder.decode(as_inputs(sentences), nbest=5, engine=Threads(1), work=work))
+    other = list(bent.decode(as_inputs(sentences), nbest=5, engine=Threads(1), work=bent_work))
     assert [found[0].words for found in one] == [found[0].words for found in other]
     for left, right in zip(one, other, strict=True):
         np.testing.assert_allclose([item.score for item in left], [item.score for item in right], atol=1e-9)
-    assert bent.work.tolist() == decoder.work.tolist()
+    assert bent_work.tolist() == work.tolist()
+    assert work.min() > 0
 
 
 @pytest.mark.slow
 def test_one_thread_and_two_give_the_same_bytes(decoder, hotel_files):
     sentences = [line.split() for line in read_lines(hotel_files / "dev.es")] * 4
-    bent = bent_decoder(decoder, sentences[:40], "mnr", 4)
+    bent = bent_decoder(decoder, as_inputs(sentences[:40]), "mnr", BendSettings(bits=4))
     words = bent.target_vocabulary.extended(word for found in sentences for word in found)
-    one, two = (bent.decode_columns(sentences, words, 10, Threads(threads)) for threads in (1, 2))
+    one, two = (bent.decode_columns(as_inputs(sentences), words, 10, Threads(threads)) for threads in (1, 2))
     assert one.features.tobytes() == two.features.tobytes()
     assert one.words.ids.tobytes() == two.words.ids.tobytes()
     assert one.bins.columns.tobytes() == two.bins.columns.tobytes()
@@ -263,10 +267,10 @@ def test_one_thread_and_two_give_the_same_bytes(decoder, hotel_files):
 
 def test_many_bits_come_near_to_the_linear_model_and_few_do_not_break_it(decoder, hotel_files):
     sentences = [line.split() for line in read_lines(hotel_files / "test.es")]
-    best = [found[0].words for found in decoder.decode(sentences)]
+    best = [found[0].words for found in decoder.decode(as_inputs(sentences))]
     for bits, least in ((12, 0.95), (6, 0.5)):
-        bent = bent_decoder(decoder, sentences, "bins", bits)
-        same = [found[0].words == words for found, words in zip(bent.decode(sentences), best, strict=True)]
+        bent = bent_decoder(decoder, as_inputs(sentences), "bins", BendSettings(bits=bits))
+        same = [found[0].words == words for found, words in zip(bent.decode(as_inputs(sentences)), best, strict=True)]
         assert np.mean(same) >= least
 
 
@@ -286,7 +290,7 @@ def test_every_rule_of_a_span_counts_in_the_phrase_decoder(seed):
                     values = phrase_search.own(model, rule) | {"word_penalty": -len(rule.target)}
                     for name, value in values.items():
                         expected[name][value] += 1
-    found = decoder.rule_values(sentences)
+    found = decoder.rule_values(as_inputs(sentences))
     assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in found.items()} == expected
 
 
@@ -302,8 +306,8 @@ def test_every_rule_of_a_sentence_counts_in_the_chart_decoder(hotel_hiero, hotel
             values = [raw.column(name)[rule] for name in names[:-1]]
             for name, value in zip(names, (*values, -int((target >= 0).sum())), strict=True):
                 expected[name][float(value)] += 1
-    found = decoder.rule_values(sentences)
+    found = decoder.rule_values(as_inputs(sentences))
     assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in found.items()} == expected
     # a bent decoder sees the same raw values
-    again = bent_decoder(decoder, sentences, "bins", 4).rule_values(sentences)
+    again = bent_decoder(decoder, as_inputs(sentences), "bins", BendSettings(bits=4)).rule_values(as_inputs(sentences))
     assert all(np.array_equal(again[name][0], found[name][0]) for name in names)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from camber.decode.inputs import as_inputs
 from camber.engine import Threads
 from camber.model.translator import load
 from camber.pipeline.convert_cdec import convert_cdec
@@ -37,13 +38,13 @@ def cdec(tmp_path_factory):
 def decoded(cdec):
     """Return our 100 best."""
     decoder, text, _ = cdec
-    return list(decoder.decode(text, nbest=100, engine=Threads(1)))
+    return list(decoder.decode(as_inputs(text), nbest=100, engine=Threads(1)))
 
 
 @pytest.mark.parametrize("nbest", [1, 100])
 def test_the_best_scores_are_at_least_those_of_cdec(cdec, decoded, nbest):
     decoder, text, lists = cdec
-    found = decoded if nbest == 100 else decoder.decode(text, engine=Threads(1))
+    found = decoded if nbest == 100 else decoder.decode(as_inputs(text), engine=Threads(1))
     ours = np.array([best[0].score for best in found])
     theirs = np.array([next(iter(found.values()))[0] for found in lists])
     assert ours.mean() >= theirs.mean()
@@ -68,7 +69,7 @@ def test_features_of_shared_derivations_agree_to_the_printed_digits(cdec, decode
             if theirs and np.isclose(theirs[0], derivation.score, rtol=6e-6, atol=0):
                 names = [at for at, name in enumerate(decoder.names) if name != "SourceOOV"]  # cdec has none
                 wanted = [theirs[1].get(decoder.names[at], 0.0) for at in names]
-                agree.append(np.allclose(derivation.sums[names], wanted, rtol=6e-6, atol=6e-6))
+                agree.append(np.allclose(derivation.linear_sums[names], wanted, rtol=6e-6, atol=6e-6))
     assert len(agree) > 6000
     assert np.mean(agree) > 0.999
 
@@ -76,14 +77,14 @@ def test_features_of_shared_derivations_agree_to_the_printed_digits(cdec, decode
 def test_language_model_scores_are_those_of_the_whole_text(cdec, decoded):
     decoder, _, _ = cdec
     flat = [derivation for best in decoded for derivation in best[:20]]
-    whole = decoder.models[0].score([derivation.words for derivation in flat]) / np.log(10)
+    whole = decoder.languages.models[0].score([derivation.words for derivation in flat]) / np.log(10)
     column = decoder.names.index("LanguageModel")
     np.testing.assert_allclose([d.features[:, column].sum() for d in flat], whole, rtol=0, atol=1e-8)
-    np.testing.assert_allclose([d.sums @ decoder.weights for d in flat], [d.score for d in flat], atol=1e-8)
+    np.testing.assert_allclose([d.linear_sums @ decoder.weights for d in flat], [d.score for d in flat], atol=1e-8)
 
 
 def test_lines_find_their_grammars_in_any_order(cdec, decoded):
     decoder, text, _ = cdec
     order = np.random.default_rng(1).permutation(100)[:20]
-    again = list(decoder.decode([text[n] for n in order], nbest=2, engine=Threads(1)))
+    again = list(decoder.decode(as_inputs([text[n] for n in order]), nbest=2, engine=Threads(1)))
     assert [best[0].words for best in again] == [decoded[n][0].words for n in order]

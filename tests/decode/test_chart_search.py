@@ -15,6 +15,7 @@ from camber.corpus import Sentences, Vocabulary
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
 from camber.decode.chart.settings import ChartSettings
+from camber.decode.inputs import as_inputs
 from camber.decode.lists import to_nbest
 from camber.engine import Threads
 from camber.errors import CamberError
@@ -60,13 +61,13 @@ def make(case, pop_limit=EVERYTHING, window=150):
 def test_the_list_of_derivations_equals_enumeration(case):
     decoder, expected, sentence = make(case)
     count = 60
-    ours = next(decoder.decode([sentence], nbest=count, distinct=False, engine=Threads(1)))
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=count, distinct=False, engine=Threads(1)))
     assert len(ours) == min(count, len(expected))
     np.testing.assert_allclose([d.score for d in ours], [score for score, _, _ in expected[:count]], atol=1e-8)
     by_score = sorted(expected, key=lambda item: item[0])
     scores = np.array([item[0] for item in by_score])
     for derivation in ours:
-        sums = derivation.sums
+        sums = derivation.linear_sums
         assert sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-8)
         # one of the twin's derivations with this score has these words and features
         near = by_score[
@@ -83,7 +84,7 @@ def test_the_list_of_derivations_equals_enumeration(case):
 def test_the_distinct_list_has_the_best_derivation_of_every_text(case):
     decoder, found, sentence = make(case)
     expected = naive.distinct(found)
-    ours = next(decoder.decode([sentence], nbest=40, distinct=True, engine=Threads(1)))
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=40, distinct=True, engine=Threads(1)))
     texts = [tuple(d.words) for d in ours]
     assert len(set(texts)) == len(texts) == min(40, len(expected))
     for text, derivation in zip(texts, ours, strict=True):
@@ -97,11 +98,11 @@ def test_the_distinct_list_has_the_best_derivation_of_every_text(case):
 @given(cases, st.integers(1, 5))
 def test_pruning_and_parts_keep_scores_true(case, pop_limit):
     decoder, expected, sentence = make(case, pop_limit)
-    ours = next(decoder.decode([sentence], nbest=10, distinct=False, engine=Threads(1)))
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=10, distinct=False, engine=Threads(1)))
     assert ours[0].score <= expected[0][0] + 1e-8
     for derivation in ours:
-        sums = dict(zip(decoder.names, derivation.sums.tolist(), strict=True))
-        for k, model in enumerate(decoder.models, 1):
+        sums = dict(zip(decoder.names, derivation.linear_sums.tolist(), strict=True))
+        for k, model in enumerate(decoder.languages.models, 1):
             name = "lm" if k == 1 else f"lm{k}"
             assert sums[name] == pytest.approx(float(model.score([derivation.words])[0]), abs=1e-8)
         # parts are a tree: every part but the last is the tail of exactly one other
@@ -142,7 +143,7 @@ def test_states_that_stop_early_keep_scores_true(seed, order):
         oov = sum(model.vocabulary.id(word) < 3 for word in words)
         values |= {"lm": float(gain), "lm_oov": float(oov)}
         scores.append(sum(weights[name] * value for name, value in values.items()))
-    ours = next(decoder.decode([sentence], nbest=30, distinct=False, engine=Threads(1)))
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=30, distinct=False, engine=Threads(1)))
     np.testing.assert_allclose([d.score for d in ours], sorted(scores, reverse=True)[: len(ours)], rtol=0, atol=1e-7)
     assert len(ours) == min(30, len(scores))
 
@@ -177,10 +178,10 @@ def toy(length=30, window=150, seed=3, pop_limit=30, order=3):
 @pytest.mark.parametrize("length", [1, 151, 700])
 def test_a_sentence_of_any_length_is_decoded_whole(length):
     decoder, sentence = toy(length, pop_limit=10)
-    for derivation in next(decoder.decode([sentence], nbest=3, engine=Threads(1))):
-        sums = dict(zip(decoder.names, derivation.sums.tolist(), strict=True))
+    for derivation in next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1))):
+        sums = dict(zip(decoder.names, derivation.linear_sums.tolist(), strict=True))
         assert sums["lm"] == pytest.approx(float(decoder.models[0].score([derivation.words])[0]), abs=1e-6)
-        assert derivation.sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-6)
+        assert derivation.linear_sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-6)
         covered = [
             place
             for span, tails in zip(derivation.spans.tolist(), derivation.tails.tolist(), strict=True)
@@ -193,7 +194,7 @@ def test_a_sentence_of_any_length_is_decoded_whole(length):
 def test_threads_and_batches_change_nothing():
     decoder, sentence = toy()
     sentences = [sentence[:n] for n in range(30)]
-    lists = [list(decoder.decode(sentences, nbest=5, engine=Threads(threads))) for threads in (1, 2)]
+    lists = [list(decoder.decode(as_inputs(sentences), nbest=5, engine=Threads(threads))) for threads in (1, 2)]
     for one, two in zip(*lists, strict=True):
         assert [(d.words, d.score) for d in one] == [(d.words, d.score) for d in two]
     assert lists[0][0][0].words == []
@@ -203,8 +204,8 @@ def test_columns_say_what_the_derivations_say():
     decoder, sentence = toy(20, window=12)
     sentences = [sentence[:n] for n in (0, 5, 11, 20)]
     vocabulary = decoder.target_vocabulary.extended(sentence)
-    columns = decoder.decode_columns(sentences, vocabulary, nbest=8, engine=Threads(1))
-    decoded = list(decoder.decode(sentences, nbest=8, engine=Threads(1)))
+    columns = decoder.decode_columns(as_inputs(sentences), vocabulary, nbest=8, engine=Threads(1))
+    decoded = list(decoder.decode(as_inputs(sentences), nbest=8, engine=Threads(1)))
     flat = list(itertools.chain(*decoded))
     assert columns.counts.tolist() == [len(found) for found in decoded]
     np.testing.assert_allclose(columns.features, [d.sums for d in flat], atol=1e-9)
@@ -218,7 +219,7 @@ def test_columns_say_what_the_derivations_say():
 
 def test_derivations_become_a_list_with_parts_and_alignments():
     decoder, sentence = toy(8)
-    decoded = list(decoder.decode([sentence, []], nbest=4, engine=Threads(1)))
+    decoded = list(decoder.decode(as_inputs([sentence, []]), nbest=4, engine=Threads(1)))
     nbest = to_nbest(decoder, decoded)
     flat = list(itertools.chain(*decoded))
     np.testing.assert_allclose(nbest.hypothesis_features(), [d.sums for d in flat])
@@ -229,7 +230,7 @@ def test_a_rule_that_only_renames_its_tail_is_refused():
     rules = [((1,), (1, "u"), (0.0, 0.0))]
     decoder = ChartDecoder(OneGrammar(grammar_of(rules)), [], dict.fromkeys(NATIVE.names(NAMES, 0), 1.0))
     with pytest.raises(CamberError, match=r"rule 0 of sentence 1 has \[1\] on its source side"):
-        list(decoder.decode([["a"]], engine=Threads(1)))
+        list(decoder.decode(as_inputs([["a"]]), engine=Threads(1)))
 
 
 def test_links_inside_rules_become_links_of_the_sentence():
@@ -238,6 +239,6 @@ def test_links_inside_rules_become_links_of_the_sentence():
     links = np.array([[0, 2], [2, 0], [0, 0], [1, 1]], np.uint8)
     linked = replace(plain, links=links, link_offsets=np.array([0, 2, 4]))
     decoder = ChartDecoder(OneGrammar(linked), [], dict.fromkeys(NATIVE.names(NAMES, 0), 1.0))
-    (best,) = next(decoder.decode([["z", "a", "c", "d", "b"]], engine=Threads(1)))
+    (best,) = next(decoder.decode(as_inputs([["z", "a", "c", "d", "b"]]), engine=Threads(1)))
     assert best.words == ["z", "v", "x", "y", "u"]
     assert decoder.word_alignment(best) == [(0, 0), (1, 4), (2, 2), (3, 3), (4, 1)]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from toys.models import ngram_model_of, random_model, random_weights, store_of
 
+from camber.decode.inputs import as_inputs
 from camber.decode.phrase import batch
 from camber.decode.phrase import decoder as phrase
 from camber.decode.phrase.decoder import PhraseDecoder
@@ -13,6 +14,7 @@ from camber.decode.phrase.features import feature_names, untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
+from camber.rules.phrase.source import StoredRules
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +23,7 @@ def model():
     rng = np.random.default_rng(11)
     found = random_model(rng, 2)
     return (
-        store_of(found.rules),
+        StoredRules(store_of(found.rules)),
         [ngram_model_of(n) for n in found.language_models],
         random_weights(rng, feature_names(2)),
     )
@@ -35,7 +37,7 @@ def sentences(count, seed=1, longest=20):
 def plain(decoded):
     """Return everything that a list of derivations says, to compare bit by bit."""
     return [
-        [(d.words, d.score, d.features.tolist(), d.rules.tolist(), d.spans.tolist()) for d in found]
+        [(d.words, d.score, d.features.tobytes(), d.rules.tolist(), d.spans.tolist()) for d in found]
         for found in decoded
     ]
 
@@ -43,17 +45,17 @@ def plain(decoded):
 def test_an_empty_sentence_has_one_derivation_without_parts(model):
     decoder = PhraseDecoder(*model)
     for text in ([[]], [[], []], [[], ["a"], []]):
-        decoded = list(decoder.decode(text, nbest=5, engine=Threads(1)))
+        decoded = list(decoder.decode(as_inputs(text), nbest=5, engine=Threads(1)))
         assert len(decoded) == len(text)
         (only,) = decoded[0]
         assert (only.words, only.score, only.features.shape) == ([], 0.0, (0, len(decoder.names)))
         assert decoder.word_alignment(only) == []
-    assert list(decoder.decode([], engine=Threads(1))) == []
+    assert list(decoder.decode(as_inputs([]), engine=Threads(1))) == []
 
 
 def test_an_unknown_word_is_passed_through(model):
     decoder = PhraseDecoder(*model)
-    (only,) = next(decoder.decode([["Zürich"]], nbest=5, engine=Threads(1)))
+    (only,) = next(decoder.decode(as_inputs([["Zürich"]]), nbest=5, engine=Threads(1)))
     assert only.words == ["Zürich"]
     assert only.rules.tolist() == [-1]
     assert only.features[0, decoder.names.index("unknown")] == 1
@@ -63,7 +65,7 @@ def test_an_unknown_word_is_passed_through(model):
 def test_special_tokens_are_ordinary_words(model):
     decoder = PhraseDecoder(*model)
     words = ["<s>", "</s>", "<unk>", "|||"]
-    (best,) = next(decoder.decode([words], engine=Threads(1)))
+    (best,) = next(decoder.decode(as_inputs([words]), engine=Threads(1)))
     assert sorted(best.words) == sorted(words)
 
 
@@ -78,7 +80,7 @@ def test_a_sentence_of_two_thousand_words_is_translated_in_windows(model):
     phrase.log.addHandler(handler)
     phrase.log.setLevel(logging.INFO)
     try:
-        found = next(decoder.decode([sentence], nbest=3, engine=Threads(1)))
+        found = next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1)))
     finally:
         phrase.log.removeHandler(handler)
         phrase.log.setLevel(level)
@@ -95,14 +97,15 @@ def test_a_sentence_of_two_thousand_words_is_translated_in_windows(model):
 def test_threads_and_batches_do_not_change_a_bit(model, monkeypatch):
     text = sentences(40)
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=40))
-    together = plain(decoder.decode(text, nbest=4, engine=Threads(1)))
-    assert plain(decoder.decode(text, nbest=4, engine=Threads(1))) == together
-    assert plain(found for words in text for found in decoder.decode([words], nbest=4, engine=Threads(1))) == together
-    backwards = plain(decoder.decode(text[::-1], nbest=4, engine=Threads(1)))
+    together = plain(decoder.decode(as_inputs(text), nbest=4, engine=Threads(1)))
+    assert plain(decoder.decode(as_inputs(text), nbest=4, engine=Threads(1))) == together
+    alone = (found for words in text for found in decoder.decode(as_inputs([words]), nbest=4, engine=Threads(1)))
+    assert plain(alone) == together
+    backwards = plain(decoder.decode(as_inputs(text[::-1]), nbest=4, engine=Threads(1)))
     assert backwards[::-1] == together
     monkeypatch.setattr(phrase, "BATCH", 7)
     for threads in (1, 2):
-        assert plain(decoder.decode(text, nbest=4, engine=Threads(threads))) == together
+        assert plain(decoder.decode(as_inputs(text), nbest=4, engine=Threads(threads))) == together
 
 
 def test_work_is_counted_the_same_with_any_number_of_threads(model, monkeypatch):
@@ -110,8 +113,9 @@ def test_work_is_counted_the_same_with_any_number_of_threads(model, monkeypatch)
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=40))
     counts = []
     for threads in (1, 2):
-        list(decoder.decode(sentences(30), engine=Threads(threads)))
-        counts.append(decoder.work.tolist())
+        work = np.zeros(len(decoder.WORK), np.int64)
+        list(decoder.decode(as_inputs(sentences(30)), engine=Threads(threads), work=work))
+        counts.append(work.tolist())
     assert counts[0] == counts[1]
     assert min(counts[0]) > 0
 
@@ -119,7 +123,7 @@ def test_work_is_counted_the_same_with_any_number_of_threads(model, monkeypatch)
 def test_work_arrays_that_grow_give_the_same_result(model, monkeypatch):
     text = sentences(12, longest=12)
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=60))
-    expected = plain(decoder.decode(text, nbest=20, engine=Threads(1)))
+    expected = plain(decoder.decode(as_inputs(text), nbest=20, engine=Threads(1)))
     grown = []
 
     class Tiny(batch.Workspace):
@@ -132,15 +136,15 @@ def test_work_arrays_that_grow_give_the_same_result(model, monkeypatch):
             super().grow(code)
 
     monkeypatch.setattr(phrase, "Workspace", Tiny)
-    assert plain(decoder.decode(text, nbest=20, engine=Threads(1))) == expected
+    assert plain(decoder.decode(as_inputs(text), nbest=20, engine=Threads(1))) == expected
     assert len(set(grown)) == 4, "every kind of array had to grow"
 
 
 def test_the_list_grows_with_the_number_asked_for(model):
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=200))
     sentence = [list("abcab")]
-    long = plain(decoder.decode(sentence, nbest=60, distinct=False, engine=Threads(1)))[0]
-    short = plain(decoder.decode(sentence, nbest=7, distinct=False, engine=Threads(1)))[0]
+    long = plain(decoder.decode(as_inputs(sentence), nbest=60, distinct=False, engine=Threads(1)))[0]
+    short = plain(decoder.decode(as_inputs(sentence), nbest=7, distinct=False, engine=Threads(1)))[0]
     assert long[:7] == short
 
 
@@ -159,7 +163,7 @@ def test_a_weight_that_is_not_a_number_is_refused(model, value):
 
 def test_senseless_sizes_are_refused(model):
     with pytest.raises(CamberError, match="at least 1"):
-        list(PhraseDecoder(*model).decode([["a"]], nbest=0))
+        list(PhraseDecoder(*model).decode(as_inputs([["a"]]), nbest=0))
     for change in ({"pop_limit": 0}, {"distortion_limit": -2}, {"options": 0}, {"window": 1}):
         with pytest.raises(SettingsError, match=next(iter(change))):
             DecodeSettings(**change)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from camber.decode.inputs import as_inputs
 from camber.engine import Threads
 
 pytestmark = pytest.mark.slow
@@ -25,7 +26,7 @@ def test_features_agree_with_moses_wherever_both_lists_have_a_derivation(anchor)
     decoder = anchor.decoder(pop_limit=200)
     sentences = range(60)
     both = firsts = 0
-    decoded = decoder.decode([anchor.text[i] for i in sentences], nbest=100, engine=Threads(1))
+    decoded = decoder.decode(as_inputs([anchor.text[i] for i in sentences]), nbest=100, engine=Threads(1))
     for i, ours in zip(sentences, decoded, strict=True):
         theirs = {(" ".join(f[1].split()), f[4].strip()): f for f in anchor.lists[i]}
         first = anchor.lists[i][0]
@@ -53,7 +54,7 @@ def links(field, derivation):
 
 def test_search_is_as_good_as_that_of_moses(anchor):
     count = 100
-    decoded = list(anchor.decoder(pop_limit=400).decode(anchor.text[:count], engine=Threads(1)))
+    decoded = list(anchor.decoder(pop_limit=400).decode(as_inputs(anchor.text[:count]), engine=Threads(1)))
     theirs = np.array([float(anchor.lists[i][0][3]) for i in range(count)])
     ours = np.array([found[0].score for found in decoded])
     assert ours.mean() >= theirs.mean() - 0.01
@@ -62,7 +63,7 @@ def test_search_is_as_good_as_that_of_moses(anchor):
 def test_a_larger_pop_limit_does_not_lower_the_mean_score(anchor):
     means = []
     for pop_limit in (50, 1000):
-        decoded = anchor.decoder(pop_limit=pop_limit).decode(anchor.text[:30], engine=Threads(1))
+        decoded = anchor.decoder(pop_limit=pop_limit).decode(as_inputs(anchor.text[:30]), engine=Threads(1))
         means.append(np.mean([found[0].score for found in decoded]))
     assert means[0] <= means[1] + 1e-6
 

@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys.models import ngram_model_of, random_model, random_weights, store_of
 
+from camber.decode.inputs import as_inputs
 from camber.decode.lists import to_nbest
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
+from camber.rules.phrase.source import StoredRules
 
 
 def toy_decoder(seed, language_models=2, **options):
@@ -20,20 +22,20 @@ def toy_decoder(seed, language_models=2, **options):
     model = random_model(rng, language_models)
     weights = random_weights(rng, feature_names(language_models))
     lms = [ngram_model_of(ngrams) for ngrams in model.language_models]
-    return PhraseDecoder(store_of(model.rules), lms, weights, DecodeSettings(**options))
+    return PhraseDecoder(StoredRules(store_of(model.rules)), lms, weights, DecodeSettings(**options))
 
 
 def check(decoder, sentence, derivation):
     """Check all promises of one derivation."""
     features = derivation.features
     assert features.shape == (len(derivation.rules), len(decoder.names))
-    np.testing.assert_allclose(features.sum(0) @ decoder.weights, derivation.score, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(derivation.linear_sums @ decoder.weights, derivation.score, rtol=0, atol=1e-8)
     assert sorted(i for a, b in derivation.spans.tolist() for i in range(a, b)) == list(range(len(sentence)))
     edges = [0, *derivation.target_spans[:, 1].tolist()]
     assert derivation.target_spans.tolist() == [list(pair) for pair in pairwise(edges)]
     assert edges[-1] == len(derivation.words)
-    unknown, lm = decoder.inputs.index("unknown"), len(decoder.inputs) - len(decoder.models)
-    for k, model in enumerate(decoder.models):
+    unknown, lm = decoder.names.index("unknown"), len(decoder.inputs) - len(decoder.languages)
+    for k, model in enumerate(decoder.languages.models):
         whole = model.score([derivation.words])[0] if sentence else 0.0
         np.testing.assert_allclose(features[:, lm + k].sum(), whole, rtol=0, atol=1e-8)
     links = set(decoder.word_alignment(derivation))
@@ -44,11 +46,12 @@ def check(decoder, sentence, derivation):
         if r < 0:
             assert text == sentence[a:b]
             assert row[unknown] == 1
+            assert np.isnan(row[: len(decoder.rules.features)]).all()  # it has none of the features of rules
             assert (a, c) in links
         else:
-            phrase = int(np.searchsorted(decoder.store.rule_offsets, r, side="right")) - 1
-            assert decoder.store.source(phrase) == sentence[a:b]
-            assert decoder.store.target(r) == text
+            phrase = int(np.searchsorted(decoder.rules.store.rule_offsets, r, side="right")) - 1
+            assert decoder.rules.store.source(phrase) == sentence[a:b]
+            assert decoder.rules.store.target(r) == text
             assert row[unknown] == 0
         links -= {(s, t) for s, t in links if a <= s < b and c <= t < d}
     assert not links, "a link from one phrase to another"
@@ -58,7 +61,7 @@ def check(decoder, sentence, derivation):
 @given(st.integers(0, 10**6), st.lists(st.sampled_from("abcde"), min_size=1, max_size=9), st.integers(0, 2))
 def test_parts_add_up_and_cover_the_sentence(seed, sentence, language_models):
     decoder = toy_decoder(seed, language_models, pop_limit=30)
-    found = next(decoder.decode([sentence], nbest=10, distinct=False, engine=Threads(1)))
+    found = next(decoder.decode(as_inputs([sentence]), nbest=10, distinct=False, engine=Threads(1)))
     assert all(a.score >= b.score - 1e-9 for a, b in pairwise(found))  # best first, but for the last bits of a sum
     for derivation in found:
         check(decoder, sentence, derivation)
@@ -67,7 +70,7 @@ def test_parts_add_up_and_cover_the_sentence(seed, sentence, language_models):
 def test_parts_add_up_on_a_real_model(anchor):
     decoder = anchor.decoder(pop_limit=50)
     text = anchor.text[:40]
-    for sentence, found in zip(text, decoder.decode(text, nbest=5, engine=Threads(1)), strict=True):
+    for sentence, found in zip(text, decoder.decode(as_inputs(text), nbest=5, engine=Threads(1)), strict=True):
         for derivation in found:
             check(decoder, sentence, derivation)
 
@@ -78,7 +81,7 @@ def test_parts_add_up_in_long_sentences_with_and_without_windows(length):
     scores = []
     for window in (length, 50):
         decoder = toy_decoder(3, pop_limit=100, window=window)
-        found = next(decoder.decode([sentence], nbest=3, engine=Threads(1)))
+        found = next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1)))
         for derivation in found:
             check(decoder, sentence, derivation)
         scores.append(found[0].score)
@@ -88,7 +91,7 @@ def test_parts_add_up_in_long_sentences_with_and_without_windows(length):
 
 def test_a_column_list_keeps_parts_and_scores():
     decoder = toy_decoder(4, pop_limit=50)
-    decoded = list(decoder.decode([list("abc"), [], list("de")], nbest=4, engine=Threads(1)))
+    decoded = list(decoder.decode(as_inputs([list("abc"), [], list("de")]), nbest=4, engine=Threads(1)))
     nbest = to_nbest(decoder, decoded)
     flat = [derivation for found in decoded for derivation in found]
     assert nbest.sentence_offsets.tolist() == np.cumsum([0, *(len(found) for found in decoded)]).tolist()

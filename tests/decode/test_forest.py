@@ -11,20 +11,26 @@ from hypothesis import strategies as st
 from naive.forest import derivations, log_sum, sums
 
 from camber.align.pharaoh import Alignment
+from camber.bend.log import LogBend
+from camber.bend.weighing import Weighing
 from camber.corpus import Bitext, Sentences
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
 from camber.decode.chart.forest import best_derivation, forest_sums
 from camber.decode.chart.hypergraph import Hypergraph
 from camber.decode.chart.settings import ChartSettings
+from camber.decode.inputs import Input, as_inputs
 from camber.engine import Threads
 from camber.errors import CamberError
+from camber.features.feature import NUMBER, RULE, Feature
+from camber.features.parts import Parts
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
 from camber.rules.hiero.extraction import HieroExtractor
 from camber.rules.hiero.index import CorpusIndex
 
 NAMES = ("one", "two", "three")
+INPUTS = tuple(Feature(name, NUMBER, RULE) for name in NAMES)
 
 
 @st.composite
@@ -40,8 +46,12 @@ def hypergraphs(draw: st.DrawFn) -> Hypergraph:
     value = st.floats(-3, 3)
     features = np.array([draw(st.lists(value, min_size=3, max_size=3)) for _ in edges])
     spans = np.zeros((vertices, 2), np.int64)
-    rules = np.zeros(len(edges), np.int64)
-    return Hypergraph(NAMES, spans, table[:, 0], table[:, 1:], rules, features, vertices - 1)
+    return Hypergraph(spans, table[:, 0], table[:, 1:], Parts.of_dense(INPUTS, features), vertices - 1)
+
+
+def weighing(weights) -> Weighing:
+    """Weights of the three features."""
+    return Weighing(LogBend(INPUTS), dict(zip(NAMES, weights, strict=True)))
 
 
 WEIGHTS = st.lists(st.floats(-1, 1), min_size=3, max_size=3).map(np.array)
@@ -51,38 +61,40 @@ WEIGHTS = st.lists(st.floats(-1, 1), min_size=3, max_size=3).map(np.array)
 @settings(max_examples=150, deadline=None)
 @given(hypergraphs(), WEIGHTS)
 def test_sums_and_the_best_derivation_equal_enumeration(graph, weights):
-    scores = (graph.features @ weights).tolist()
+    features = graph.parts.dense()
+    scores = (features @ weights).tolist()
     heads, tails = graph.heads.tolist(), graph.tails.tolist()
     log_z, used, best = sums(heads, tails, graph.top, scores)
     if log_z == -math.inf:
         with pytest.raises(CamberError, match="no derivation"):
-            forest_sums(graph, weights)
+            forest_sums(graph, weighing(weights))
         return
-    found = forest_sums(graph, weights)
+    found = forest_sums(graph, weighing(weights))
     assert found.log_z == pytest.approx(log_z)
     np.testing.assert_allclose(found.edges, used, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.features, np.array(used) @ graph.features, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.features, np.array(used) @ features, rtol=1e-9, atol=1e-9)
     for vertex in range(len(graph.spans)):
         below = [sum(scores[edge] for edge in d) for d in derivations(heads, tails, vertex)]
         assert found.inside[vertex] == pytest.approx(log_sum(below))
-    top = best_derivation(graph, weights)
+    top = best_derivation(graph, weighing(weights))
     assert top.score == pytest.approx(best)
     assert sum(scores[edge] for edge in top.edges) == pytest.approx(best)
     assert sorted(top.edges.tolist()) in [sorted(d) for d in derivations(heads, tails, graph.top)]
-    np.testing.assert_allclose(top.features, graph.features[top.edges].sum(0), atol=1e-9)
+    np.testing.assert_allclose(top.features, features[top.edges].sum(0), atol=1e-9)
 
 
 @settings(max_examples=50, deadline=None)
 @given(hypergraphs(), WEIGHTS)
 def test_expected_features_are_the_gradient_of_log_z(graph, weights):
     try:
-        found = forest_sums(graph, weights)
+        found = forest_sums(graph, weighing(weights))
     except CamberError:
         return
     step = 1e-5
     for feature in range(3):
         move = np.eye(3)[feature] * step
-        slope = (forest_sums(graph, weights + move).log_z - forest_sums(graph, weights - move).log_z) / (2 * step)
+        up, down = (forest_sums(graph, weighing(weights + sign * move)).log_z for sign in (1, -1))
+        slope = (up - down) / (2 * step)
         assert found.features[feature] == pytest.approx(slope, abs=1e-4, rel=1e-6)
 
 
@@ -94,23 +106,26 @@ def test_the_sum_over_a_searched_sentence_is_that_over_its_list():
     weights = {name: 0.1 * (n % 5 - 2) for n, name in enumerate(NATIVE.names(extractor.names, 1))}
     decoder = ChartDecoder(extractor, [language], weights, ChartSettings(pop_limit=100_000, beam=0.0))
     sentence = ["ein", "mann", "hut"]
-    everything = next(decoder.decode([sentence], nbest=100_000, distinct=False, engine=Threads(1)))
-    graph = decoder.hypergraph(sentence)
-    found = forest_sums(graph, decoder.weights)
+    everything = next(decoder.decode(as_inputs([sentence]), nbest=100_000, distinct=False, engine=Threads(1)))
+    graph = decoder.hypergraph(Input(sentence))
+    found = forest_sums(graph, decoder.weighing)
     scores = np.array([item.score for item in everything])
     assert found.log_z == pytest.approx(log_sum(scores.tolist()))
     likely = np.exp(scores - found.log_z)
-    np.testing.assert_allclose(found.features, likely @ np.array([item.features.sum(0) for item in everything]))
-    assert best_derivation(graph, decoder.weights).score == pytest.approx(scores[0])
+    np.testing.assert_allclose(found.features, likely @ np.array([item.linear_sums for item in everything]))
+    assert best_derivation(graph, decoder.weighing).score == pytest.approx(scores[0])
 
 
 def test_bad_weights_are_refused():
     graph = Hypergraph(
-        NAMES, np.zeros((1, 2), np.int64), np.zeros(1, np.int64), np.full((1, 2), -1), np.zeros(1, np.int64),
-        np.ones((1, 3)), 0,
-    )  # fmt: skip
-    with pytest.raises(CamberError, match="3 features"):
-        forest_sums(graph, [1.0])
+        np.zeros((1, 2), np.int64),
+        np.zeros(1, np.int64),
+        np.full((1, 2), -1),
+        Parts.of_dense(INPUTS, np.ones((1, 3))),
+        0,
+    )
+    with pytest.raises(CamberError, match="weights for 1 features, but a forest has 3"):
+        forest_sums(graph, Weighing(LogBend(INPUTS[:1]), {"one": 1.0}))
     with pytest.raises(CamberError, match="not a finite number"):
-        forest_sums(graph, [1.0, np.nan, 0.0])
-    assert forest_sums(graph, [1.0, 2.0, 3.0]).log_z == 6
+        forest_sums(graph, weighing([1.0, np.nan, 0.0]))
+    assert forest_sums(graph, weighing([1.0, 2.0, 3.0])).log_z == 6

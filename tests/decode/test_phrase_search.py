@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from naive import phrase_search as naive
 from toys.models import SOURCE, ngram_model_of, random_model, random_weights, store_of
 
+from camber.decode.inputs import as_inputs
 from camber.decode.phrase import decoder as phrase
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.search import extend
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
+from camber.rules.phrase.source import StoredRules
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
 
@@ -25,11 +27,10 @@ def toy(
     model.names = names
     weights = random_weights(rng, feature_names(language_models, names))
     decoder = PhraseDecoder(
-        store_of(model.rules),
+        StoredRules(store_of(model.rules), names),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
         DecodeSettings(pop_limit=pop_limit, distortion_limit=limit, options=option_limit, window=window),
-        features=names,
     )
     return model, weights, decoder
 
@@ -48,8 +49,8 @@ def steps_of(decoder, sentence, derivation):
             assert target == tuple(sentence[a:b])
             steps.append((a, b, naive.Rule(target)))
         else:
-            assert list(target) == decoder.store.target(r)
-            store = decoder.store
+            assert list(target) == decoder.rules.store.target(r)
+            store = decoder.rules.store
             phrase = int(np.searchsorted(store.rule_offsets, r, "right")) - 1
             counts = int(store.source_counts[phrase]), *store.counts[r].tolist()
             scores, turns = store.scores[r].tolist(), store.reordering[r].tolist()
@@ -95,7 +96,7 @@ def make(case):
 def test_the_list_of_derivations_equals_enumeration(case):
     model, expected, decoder, sentence = make(case)
     count = 50
-    ours = next(decoder.decode([sentence], nbest=count, distinct=False, engine=Threads(1)))
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=count, distinct=False, engine=Threads(1)))
     assert len(ours) == min(count, len(expected))
     np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:count]], rtol=0, atol=1e-9)
     if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-9:
@@ -105,7 +106,7 @@ def test_the_list_of_derivations_equals_enumeration(case):
         steps = steps_of(decoder, sentence, derivation)
         keys.add(tuple(steps))
         wanted = naive.features(model, steps)
-        np.testing.assert_allclose(derivation.sums, [wanted[name] for name in decoder.names], atol=1e-9)
+        np.testing.assert_allclose(derivation.linear_sums, [wanted[name] for name in decoder.names], atol=1e-9)
     assert len(keys) == len(ours), "a derivation came twice"
     every = {tuple(derivation) for _, derivation in stripped(expected)}
     assert keys <= every, "a derivation that the rules of distortion forbid"
@@ -123,7 +124,7 @@ def test_the_distinct_list_equals_the_best_derivation_of_every_text(case):
     _, found, decoder, sentence = make(case)
     expected = naive.distinct(found)
     count = 30
-    ours = next(decoder.decode([sentence], nbest=count, distinct=True, engine=Threads(1)))
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=count, distinct=True, engine=Threads(1)))
     texts = [tuple(d.words) for d in ours]
     assert len(set(texts)) == len(texts)
     for text, derivation in zip(texts, ours, strict=True):
@@ -139,7 +140,7 @@ def test_the_distinct_list_equals_the_best_derivation_of_every_text(case):
 @given(cases)
 def test_one_best_equals_the_first_of_the_list(case):
     _, expected, decoder, sentence = make(case)
-    (only,) = next(decoder.decode([sentence], engine=Threads(1)))
+    (only,) = next(decoder.decode(as_inputs([sentence]), engine=Threads(1)))
     assert only.score == pytest.approx(expected[0][0], abs=1e-9)
     if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-9:
         assert only.words == naive.text(expected[0][1])
@@ -153,8 +154,8 @@ def test_a_probability_of_zero_has_a_finite_logarithm(weight):
         ("b",): [naive.Rule(("w",), half[:4], half)],
     }
     weights = dict.fromkeys(feature_names(0), weight)
-    decoder = PhraseDecoder(store_of(rules), [], weights)
-    ours = next(decoder.decode([["a", "b"]], nbest=10, distinct=False, engine=Threads(1)))
+    decoder = PhraseDecoder(StoredRules(store_of(rules)), [], weights)
+    ours = next(decoder.decode(as_inputs([["a", "b"]]), nbest=10, distinct=False, engine=Threads(1)))
     expected = [score for score, _ in naive.search(naive.Model(rules), ["a", "b"], weights, 6)]
     np.testing.assert_allclose([d.score for d in ours], expected, rtol=0, atol=1e-9)
     assert all(np.isfinite(d.features).all() for d in ours)
@@ -166,7 +167,7 @@ def test_search_is_exact_on_both_sides_of_a_coverage_word(length, limit):
     rng = np.random.default_rng(length)
     model, weights, decoder = toy(rng, limit=limit, pop_limit=3000, order=2, targets=2, longest=2)
     sentence = random_sentence(rng, length)
-    (best,) = next(decoder.decode([sentence], engine=Threads(1)))
+    (best,) = next(decoder.decode(as_inputs([sentence]), engine=Threads(1)))
     assert sorted(i for a, b in best.spans for i in range(a, b)) == list(range(length))
     assert best.score == pytest.approx(naive.best_score(model, sentence, weights, limit, order=2), abs=1e-9)
 

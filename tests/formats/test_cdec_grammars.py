@@ -11,10 +11,14 @@ from hypothesis import given, settings
 from toys.grammars import grammars
 
 import camber
+from camber.bend.settings import BendSettings
 from camber.corpus import Vocabulary
+from camber.decode.derivation import parts_of
+from camber.decode.inputs import as_inputs
 from camber.decode.lists import to_nbest
 from camber.engine import Threads
 from camber.errors import CamberError, InputError
+from camber.features.feature import names_of
 from camber.features.weights import Weights
 from camber.formats.cdec.grammars import (
     CdecIni,
@@ -143,9 +147,9 @@ def test_a_converted_model_translates_its_sentences_in_any_order(tmp_path):
     convert_cdec(ini, tmp_path / "model")
     decoder = load(tmp_path / "model").decoder
     assert (decoder.settings.span_limit, decoder.settings.pop_limit) == (7, 200)
-    found = list(decoder.decode([["hund"], ["das", "haus"], []], engine=Threads(1)))
+    found = list(decoder.decode(as_inputs([["hund"], ["das", "haus"], []]), engine=Threads(1)))
     assert [best[0].words for best in found] == [["dog"], ["the", "house"], []]
-    sums = dict(zip(decoder.names, found[1][0].features.sum(0).tolist(), strict=True))
+    sums = dict(zip(decoder.names, found[1][0].linear_sums.tolist(), strict=True))
     assert sums["WordPenalty"] == pytest.approx(-2 / np.log(10))
     assert sums["LanguageModel"] == pytest.approx(-1.5)
     assert sums["p"] == 0.75
@@ -155,7 +159,7 @@ def test_a_bent_model_opens_again_and_keeps_a_penalty_for_words_as_it_was(tmp_pa
     convert_cdec(model_files(tmp_path, "feature_function=KLanguageModel lm.arpa\n"), tmp_path / "model")
     model = camber.load(tmp_path / "model")
     lines = ["hund", "das haus", "katze"]
-    bent = bent_decoder(model.decoder, [line.split() for line in lines], "lnr", 4)
+    bent = bent_decoder(model.decoder, as_inputs([line.split() for line in lines]), "lnr", BendSettings(bits=4))
     assert {"WordPenalty", "WordPenalty@0", "p@0"} <= {*bent.names}
     assert not any(name.startswith("LanguageModel@") for name in bent.names)
     with_weights(tmp_path / "model", tmp_path / "bent", model.shaped(bent, Weights(bent.weighing.by_name())), None)
@@ -222,24 +226,25 @@ def test_what_a_rule_lacks_is_not_written_and_hits_no_bin(tmp_path):
     convert_cdec(model_files(tmp_path, "feature_function=KLanguageModel lm.arpa\n"), tmp_path / "model")
     plain = load(tmp_path / "model").decoder
     sentences = [["das", "haus"], ["hund"]]
-    values = plain.rule_values(sentences)
+    values = plain.rule_values(as_inputs(sentences))
     assert {name: [part.tolist() for part in values[name]] for name in ("p", "q")} == {
         "p": [[0.25, 0.5, 1.0], [1, 1, 1]],
         "q": [[-0.2, 1.0], [1, 2]],
     }
-    bent = bent_decoder(plain, sentences, "bins", 4)
-    (best,) = next(bent.decode(sentences[:1], engine=Threads(1)))
-    (straight,) = next(plain.decode(sentences[:1], engine=Threads(1)))
+    bent = bent_decoder(plain, as_inputs(sentences), "bins", BendSettings(bits=4))
+    (best,) = next(bent.decode(as_inputs(sentences[:1]), engine=Threads(1)))
+    (straight,) = next(plain.decode(as_inputs(sentences[:1]), engine=Threads(1)))
     assert best.words == straight.words == ["the", "house"]
     assert best.score == pytest.approx(straight.score)
-    lacking = np.isnan(best.features[:, bent.inputs.index("q")])
+    lacking = np.isnan(best.features[:, names_of(bent.inputs).index("q")])
     assert sorted(lacking[best.rules >= 0]) == [False, True]  # "das X" has no q, "haus" has
-    _, bins = bent.weighing.of_hypotheses(best.features, best.rules, np.array([0, len(best.rules)]), best.sums[None])
+    bins = bent.weighing.design(*parts_of(bent.inputs, [best])).sparse
     hits = dict(zip(bent.names[len(bent.bend.linear) :], bins.dense()[0].tolist(), strict=True))
     assert (hits["p@0"], hits["p@1"], hits["p@2"], hits["q@0"], hits["q@1"]) == (1, 1, 0, 0, 1)
     # a list says what parts lack
     nbest = to_nbest(bent, [[best]])
-    assert [name for name in nbest.names if np.isnan(nbest.parts.column(name)).any()] == ["q"]
-    np.testing.assert_allclose(nbest.hypothesis_features()[0], best.sums)
-    graph = plain.hypergraph(sentences[0])
-    assert np.isfinite(graph.features).all()
+    lacking = [name for name in nbest.names if np.isnan(nbest.parts.column(name)[best.rules >= 0]).any()]
+    assert lacking == ["q"]
+    np.testing.assert_allclose(nbest.hypothesis_features()[0], best.linear_sums)
+    graph = plain.hypergraph(as_inputs(sentences)[0])
+    assert np.isnan(graph.parts.column("q")[graph.parts.rules >= 0]).any()

@@ -28,6 +28,7 @@ from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 from camber.pipeline.tune import tune_model
 from camber.rules.hiero.index import CorpusIndex
+from camber.rules.phrase.source import StoredRules
 from camber.tune.loop import TuneSettings
 
 pytestmark = pytest.mark.slow
@@ -126,7 +127,7 @@ def test_parts_and_links_of_added_rules_fit_the_words(model: Path) -> None:
     translator = add(model, *NEW)
     found = next(iter(translator.translations(["¿Dónde está el zorbo?"])))[0]
     derivation = found.derivation
-    total = float(derivation.sums @ translator.decoder.weights)
+    total = float(derivation.linear_sums @ translator.decoder.weights)
     assert derivation.score == pytest.approx(total)
     links = translator.decoder.word_alignment(derivation)
     assert (found.tokens.index("zorbo"), derivation.words.index("blorp")) in links
@@ -135,7 +136,7 @@ def test_parts_and_links_of_added_rules_fit_the_words(model: Path) -> None:
 def test_a_model_without_added_pairs_knows_nothing_of_them(phrase: Path) -> None:
     translator = load(phrase)
     assert translator.memory is None
-    assert translator.decoder.added is None
+    assert isinstance(translator.decoder.rules, StoredRules)
 
 
 def test_a_model_is_tuned_after_pairs_were_added(model: Path, hotel_files: Path) -> None:

@@ -249,7 +249,7 @@ def test_what_is_absent_or_no_model_is_told(tmp_path):
 def test_another_format_version_says_which_versions_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(directory, "FORMAT", 99)
     make(tmp_path / "m")
-    with pytest.raises(ModelError, match=r"model format 99, .* reads format 1; train the model again"):
+    with pytest.raises(ModelError, match=r"model format 99, .* reads format 1, 2; train the model again"):
         ModelDirectory.open(tmp_path / "m")
 
 

@@ -11,14 +11,16 @@ import camber
 from camber.decode.lists import to_nbest
 from camber.engine import Threads
 from camber.errors import CamberError, InputError, ModelError, SettingsError
+from camber.features.feature import names_of
 from camber.files import read_lines
-from camber.model.directory import write_model
-from camber.model.phrase import save_phrase_model
+from camber.model.directory import Draft, write_model
+from camber.model.phrase import PhraseRules, save_phrase_model
+from camber.model.translator import Translator
 from camber.nbest.nbest import NBest
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
-from camber.pipeline.tune import with_weights
-from camber.tune.loop import TuneSettings, tune
+from camber.pipeline.tune import tune_translator, with_weights
+from camber.tune.loop import TuneSettings
 
 
 def test_translations_do_not_depend_on_threads_or_chunks(hotel_files: Path, hotel_model: Path) -> None:
@@ -52,10 +54,17 @@ def test_a_narrower_search_is_a_setting(hotel_model: Path) -> None:
         model.searching({"pops": 5})
 
 
+def save_again(model: Translator, draft: Draft) -> None:
+    """Write the rules of an open phrase model."""
+    decoder = model.decoder
+    rules = PhraseRules(decoder.rules.store, names_of(decoder.rules.features), decoder.settings)
+    save_phrase_model(model.text, rules, decoder.languages.models, model.weights, draft)
+
+
 def test_a_model_saved_again_translates_the_same(hotel_files: Path, hotel_model: Path, tmp_path: Path) -> None:
     model = camber.load(hotel_model)
     with write_model(tmp_path / "copy", "phrase") as draft:
-        save_phrase_model(model.text, model.decoder, model.weights, draft)
+        save_again(model, draft)
     lines = read_lines(hotel_files / "test.es")[:5]
     assert camber.load(tmp_path / "copy").translate(lines) == model.translate(lines)
 
@@ -63,7 +72,7 @@ def test_a_model_saved_again_translates_the_same(hotel_files: Path, hotel_model:
 def test_weights_edited_by_hand_are_checked(hotel_model: Path, tmp_path: Path) -> None:
     model = camber.load(hotel_model)
     with write_model(tmp_path / "copy", "phrase") as draft:
-        save_phrase_model(model.text, model.decoder, model.weights, draft)
+        save_again(model, draft)
         weights = (draft.folder / "weights.tsv").read_text().replace("word_penalty", "wordpenalty")
         (draft.folder / "weights.tsv").write_text(weights)
     with pytest.raises(InputError, match="unknown weight wordpenalty"):
@@ -105,16 +114,19 @@ def test_counts_say_what_probabilities_say_and_can_be_bent(
         np.testing.assert_allclose(scores[0], scores[1], rtol=0, atol=1e-4)  # probabilities have single precision
 
     dev = read_lines(hotel_files / "dev.es"), [read_lines(hotel_files / "dev.en")]
-    outcome = tune(counts, *dev, TuneSettings(tuner="pro", bend="mnr", bits=3, iterations=2), engine=Threads(1))
+    outcome = tune_translator(
+        counts, *dev, TuneSettings(tuner="pro", bend="mnr", bits=3, iterations=2), engine=Threads(1)
+    )
     assert {"count_s@0", "count_st@0", "count_t@0"} <= {*outcome.weights.values}
-    with_weights(place, tmp_path / "bent", outcome.translator, None)
+    tuned = counts.shaped(outcome.decoder, outcome.weights)
+    with_weights(place, tmp_path / "bent", tuned, None)
     again = camber.load(tmp_path / "bent")
-    assert again.translate(lines) == outcome.translator.translate(lines)
+    assert again.translate(lines) == tuned.translate(lines)
     # pairs that are added are counted, too
     camber.add(place, ["el zorro duerme"], ["the fox is asleep"])
     assert camber.load(place).translate(["el zorro duerme"]) == ["the fox is asleep"]
     with write_model(tmp_path / "copy", "phrase") as draft:
-        save_phrase_model(counts.text, counts.decoder, counts.weights, draft)
+        save_again(counts, draft)
     assert camber.load(tmp_path / "copy").translate(lines) == counts.translate(lines)
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import camber
+from camber.bend.settings import BendSettings
 from camber.corpus import Sentences
+from camber.decode.inputs import as_inputs
 from camber.errors import InputError
 from camber.features.weights import Weights
 from camber.files import write_lines
@@ -17,6 +19,7 @@ from camber.formats.moses.rule_table import write_glue
 from camber.lm.arpa import write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
+from camber.model.bend import BINS
 from camber.pipeline.convert_moses import convert_moses
 from camber.pipeline.tune import tune_model, with_weights
 from camber.tune.bending import bent_decoder
@@ -97,7 +100,7 @@ def test_a_model_with_a_rule_table_translates(moses: Path, tmp_path: Path) -> No
     expected = rules + 0.75 * math.log(2.718) + 0.25 * 4 + 0.5 * 3 + 0.7 * text
     assert best.score == pytest.approx(expected, abs=1e-5)
     for item in found:  # and all are the weighted sums of their features
-        assert item.derivation.score == pytest.approx(item.derivation.sums @ model.decoder.weights)
+        assert item.derivation.score == pytest.approx(item.derivation.linear_sums @ model.decoder.weights)
     assert found[0].text == "i ate cake"
     assert best.word_alignment() == [(0, 0), (1, 1), (2, 2), (3, 1)]
 
@@ -153,10 +156,10 @@ def test_a_converted_model_can_be_bent_and_opened_again(moses: Path, tmp_path: P
     model = camber.load(tmp_path / "m")
     lines = ["ich habe kuchen gegessen", "kuchen", "habe gegessen xyz"]
     target = ["i have eaten pie", "pie", "have eaten xyz"]  # what the model does not choose by itself
-    bent = bent_decoder(model.decoder, [line.split() for line in lines], "bins", 8)
+    bent = bent_decoder(model.decoder, as_inputs([line.split() for line in lines]), "bins", BendSettings(bits=8))
     with_weights(tmp_path / "m", tmp_path / "bent", model.shaped(bent, Weights(bent.weighing.by_name())), None)
     again = camber.load(tmp_path / "bent", verify=True)
-    assert again.decoder.bend is not None
+    assert again.decoder.bend.FILE == BINS
     assert again.decoder.names == bent.names
     assert again.translate(lines) == model.translate(lines)
 
@@ -165,5 +168,5 @@ def test_a_converted_model_can_be_bent_and_opened_again(moses: Path, tmp_path: P
     settings = TuneSettings(tuner="pro", bend="mnr", bits=2, beta=1.0, iterations=3, step=1.0)
     tune_model(tmp_path / "m", tmp_path / "dev.de", tmp_path / "dev.en", out=tmp_path / "tuned", settings=settings)
     tuned = camber.load(tmp_path / "tuned", verify=True)
-    assert tuned.decoder.bend is not None
+    assert tuned.decoder.bend.FILE == BINS
     assert tuned.translate(["kuchen"]) == ["pie"]

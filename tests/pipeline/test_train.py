@@ -406,7 +406,7 @@ def test_nothing_is_recorded_of_a_tuning_or_a_bend_that_did_not_come_about(
     made = {"few": few, "hopeless": {**few, "dev_source": few["source"], "dev_target": tmp_path / "nonsense"}}
     for name, arguments in made.items():
         model = train(model=tmp_path / name, settings=settings, **arguments)
-        assert model.decoder.bend is None
+        assert model.decoder.bend.kind == "none"
         assert "tune" not in ModelDirectory.open(tmp_path / name).settings
     assert "not bent: mnr" in caplog.text
     plain = TrainSettings.from_dict({**SMALL, "tune": {"iterations": 1, "nbest": 5}})
@@ -469,7 +469,9 @@ def test_hierarchical_rules_are_another_method_of_the_same_training(
     assert camber.load(tmp_path / "m").translate(source, engine=Threads(2)) == output
     found = next(model.translations(source[:1], nbest=5))
     assert len({item.text for item in found}) > 1
-    assert all(abs(item.derivation.sums @ model.decoder.weights - item.derivation.score) < 1e-6 for item in found)
+    assert all(
+        abs(item.derivation.linear_sums @ model.decoder.weights - item.derivation.score) < 1e-6 for item in found
+    )
 
 
 def test_a_method_that_does_not_exist_is_refused_with_those_that_do(hotel_files: Path, tmp_path: Path) -> None:

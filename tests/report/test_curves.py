@@ -85,7 +85,7 @@ def checked(text: str) -> Checker:
 
 def fake_model(responses: list[Response]) -> SimpleNamespace:
     """What the drawing needs of a translator whose features are bent."""
-    bend = SimpleNamespace(responses=lambda weights: responses)
+    bend = SimpleNamespace(show=lambda weights: responses, FILE="bins.tsv")
     return SimpleNamespace(decoder=SimpleNamespace(bend=bend), weights=SimpleNamespace(values={}))
 
 

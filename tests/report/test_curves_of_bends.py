@@ -10,12 +10,13 @@ import numpy as np
 import camber
 from camber.bend.bins import Bins
 from camber.bend.discrete import DiscreteBend
+from camber.features.feature import Feature
 
 
 def test_the_responses_of_a_bend_are_drawn(tmp_path: Path) -> None:
     values = np.exp(np.random.default_rng(5).normal(-3, 2, 500)).round(4)
     bins = {"p_coherent": Bins.make(values, 4), "count_s": Bins.make([1, 1, 1, 2, 3], 4)}
-    bend = DiscreteBend(("lm", "p_coherent", "count_s"), bins)
+    bend = DiscreteBend(tuple(map(Feature, ("lm", "p_coherent", "count_s"))), bins)
     learnt = {name: float(place) for place, name in enumerate(bend.names)}
     model = SimpleNamespace(decoder=SimpleNamespace(bend=bend), weights=SimpleNamespace(values=learnt))
     drawn = camber.curves(model, tmp_path / "curves.html", ["count_s", "p_coherent"])

@@ -18,6 +18,7 @@ from camber.bend.discrete import DiscreteBend
 from camber.cli import cli
 from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
+from camber.features.feature import Feature, names_of
 from camber.files import write_lines
 from camber.model.directory import ModelDirectory
 from camber.nbest import NBest
@@ -125,7 +126,7 @@ def test_features_of_two_values_stay_linear_and_all_others_are_there_twice() -> 
     nbest, references = shaped(valley, sentences=20)
     data = tuning_data(nbest, references)
     bend = make_bend(data, "mnr", 2)
-    assert bend.inputs == ("x", "flag", "list.score")
+    assert names_of(bend.inputs) == ("x", "flag", "list.score")
     assert bend.names == ("x", "flag", "list.score", *(f"{n}@{k}" for n in ("x", "list.score") for k in range(4)))
     wide = bent_data(data, bend, np.array([1.0, 1.0, 2.0]))
     np.testing.assert_array_equal(wide.features[:, 2] * 2, data.features[:, 2])
@@ -274,7 +275,7 @@ def test_the_command_fits_applies_tells_and_draws(tmp_path: Path) -> None:
 def test_the_penalty_on_whole_responses_has_the_gradient_of_finite_differences(seed: int) -> None:
     rng = np.random.default_rng(seed)
     bins = {"a": Bins.make(rng.standard_normal(30), 3), "c": Bins.make(rng.standard_normal(30), 2)}
-    bend = DiscreteBend(("a", "b", "c"), bins, "mnr", ("a", "c"))
+    bend = DiscreteBend(tuple(map(Feature, "abc")), bins, "mnr", ("a", "c"))
     penalty = tied(bend, np.array([0.5, 1.0, 2.0]), ResponseSettings(beta=3.0, gamma=1.5))
     assert penalty is not None
     point = rng.standard_normal(3 + 8 + 4)

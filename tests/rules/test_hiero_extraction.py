@@ -18,6 +18,7 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.errors import CamberError, SettingsError
 from camber.files import read_parallel, words
+from camber.formats.cdec.grammars import cdec_values
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.features import CDEC_NAMES, DEFAULT_NAMES
 from camber.rules.hiero.index import CorpusIndex
@@ -127,7 +128,7 @@ def example():
 
 def test_features_of_a_small_example_by_hand():
     extractor = HieroExtractor(example())
-    found = extractor.grammar(["ein", "mann"])
+    found = cdec_values(extractor.features, extractor.grammar(["ein", "mann"]))
     rules = {key: found.features[rule] for key, rule in as_dictionary(found).items()}
     assert found.names == DEFAULT_NAMES == extractor.names
     # "ein": three occurrences, twice "a"; p(a|ein) = 2/3, p(ein|a) = 1
@@ -143,12 +144,12 @@ def test_features_of_a_small_example_by_hand():
     assert not any(source[0] == -1 and source[1] == "ein" for source, _ in rules)
 
 
-def test_settings_choose_raw_values_and_the_kind_of_lexical_weights():
+def test_values_are_raw_and_settings_choose_the_kind_of_lexical_weights():
     for lexical, names in (
         ("max", DEFAULT_NAMES),
         ("averaged", ("p_coherent", "lex_t_given_s_averaged", "lex_s_given_t_averaged", *DEFAULT_NAMES[3:])),
     ):
-        chosen = HieroSettings(lexical=lexical, logarithms=False)
+        chosen = HieroSettings(lexical=lexical)
         extractor = HieroExtractor(example(), settings=chosen)
         found, raw = extractor.grammar(["ein", "mann"]), extractor.raw(["ein", "mann"])
         assert found.names == extractor.names == chosen.features == names
@@ -246,7 +247,7 @@ def test_grammars_are_those_of_cdec(multi30k):
     for number in range(8):
         sentence = sentences[number].split()
         theirs = {key: f for key, f in read_cdec(number).items() if fits(key[0], sentence, 15, 1)}
-        found = extractor.grammar(sentence)
+        found = cdec_values(extractor.features, extractor.grammar(sentence))
         ours = as_dictionary(found)
         # where all occurrences were looked at, rules and features are equal …
         full = math.log10(301) - 1e-6

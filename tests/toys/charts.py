@@ -1,10 +1,13 @@
 """Random rules with non-terminals, and the same rules as the package's own grammar."""
 
+from typing import ClassVar
+
 import numpy as np
 from toys.models import SOURCE, TARGET
 
 from camber.arrays.ragged import offsets_from
 from camber.corpus import Vocabulary
+from camber.features.feature import NUMBER, RULE, Feature
 from camber.rules.hiero.grammar import Grammar
 
 NAMES = ("p", "q")
@@ -53,8 +56,15 @@ def grammar_of(rules, names=NAMES):
 class OneGrammar:
     """A source that has the same rules for every sentence."""
 
+    recorded: ClassVar = {}
+
     def __init__(self, grammar):
         self.rules, self.names = grammar, grammar.names
+        self.features = tuple(Feature(name, NUMBER, RULE) for name in grammar.names)
+        self.source_words, self.target_words = grammar.source_words, grammar.target_words
 
-    def grammar(self, sentence):
+    def remembering(self):
+        return self
+
+    def grammar(self, sentence, number=0):
         return self.rules

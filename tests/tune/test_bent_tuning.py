@@ -11,20 +11,24 @@ from toys.models import random_rules, store_of
 
 import camber
 from camber.bend.discrete import DiscreteBend
+from camber.bend.neighbours import LinearNeighbours, MonotoneNeighbours
+from camber.bend.settings import BendSettings
+from camber.decode.inputs import as_inputs
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.engine import Threads
 from camber.errors import CamberError, SettingsError, TuneError
+from camber.features.feature import names_of
 from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.model.bend import BINS, read_bend
 from camber.model.directory import ModelDirectory
 from camber.model.translator import Translator
 from camber.nbest.nbest import NBest
-from camber.pipeline.tune import tune_model
-from camber.tune.bending import bent_decoder, neighbours
-from camber.tune.loop import TuneSettings, tune
-from camber.tune.regularise import LinearNeighbours, MonotoneNeighbours
+from camber.pipeline.tune import tune_model, tune_translator
+from camber.rules.phrase.source import StoredRules
+from camber.tune.bending import bent_decoder
+from camber.tune.loop import TuneSettings
 
 pytestmark = pytest.mark.slow
 
@@ -56,9 +60,9 @@ def settings(**values: object) -> TuneSettings:
 def test_every_bend_is_tuned_and_its_translator_uses_it(
     model: Translator, dev: tuple[list[str], list[str]], bend: str
 ) -> None:
-    outcome = tune(model, dev[0], [dev[1]], settings(bend=bend))
-    decoder = outcome.translator.decoder
-    assert decoder.bend is not None
+    outcome = tune_translator(model, dev[0], [dev[1]], settings(bend=bend))
+    decoder = outcome.decoder
+    assert decoder.bend.FILE == BINS
     assert decoder.bend.kind == bend
     assert outcome.weights.names == decoder.names == decoder.bend.names
     assert (decoder.bend.width == 0) == (bend == "raw")
@@ -68,7 +72,7 @@ def test_every_bend_is_tuned_and_its_translator_uses_it(
     rounds = outcome.replicas[0].rounds
     assert outcome.scores[0] >= rounds[0].score > 0
     # what was tuned is what is translated with
-    found = decoder.decode([model.source_tokens(line) for line in dev[0]])
+    found = decoder.decode(as_inputs([model.source_tokens(line) for line in dev[0]]))
     target = [" ".join(model.text.target_tokens(line)) for line in dev[1]]
     metric = BLEU(tokenize="none")
     ours = metric.score(metric.statistics([" ".join(best[0].words) for best in found], [target]).sum(0))
@@ -77,7 +81,7 @@ def test_every_bend_is_tuned_and_its_translator_uses_it(
 
 @pytest.mark.parametrize("tuner", ["expected-bleu", "likelihood"])
 def test_smooth_tuners_take_bins_too(model: Translator, dev: tuple[list[str], list[str]], tuner: str) -> None:
-    outcome = tune(model, dev[0], [dev[1]], settings(bend="mnr", tuner=tuner, beta=10.0))
+    outcome = tune_translator(model, dev[0], [dev[1]], settings(bend="mnr", tuner=tuner, beta=10.0))
     assert np.isfinite(list(outcome.weights.values.values())).all()
     assert outcome.scores[0] >= outcome.replicas[0].rounds[0].score
 
@@ -89,24 +93,26 @@ def test_tuners_of_few_weights_refuse_bins_but_take_raw_values(
     model = camber.load(hotel_model).searching({"pop_limit": 20})
     for bend in ("bins", "mnr"):
         with pytest.raises(TuneError, match=r"cannot fit the \d+ weights .*; use pro, expected-bleu or likelihood"):
-            tune(model, dev[0], [dev[1]], settings(bend=bend, tuner=tuner))
-    outcome = tune(model, dev[0], [dev[1]], settings(bend="raw", tuner=tuner))
-    assert outcome.translator.decoder.bend is not None
+            tune_translator(model, dev[0], [dev[1]], settings(bend=bend, tuner=tuner))
+    outcome = tune_translator(model, dev[0], [dev[1]], settings(bend="raw", tuner=tuner))
+    assert outcome.decoder.bend.kind == "raw"
 
 
 def test_the_start_translates_dev_about_as_the_old_model(model: Translator, dev: tuple[list[str], list[str]]) -> None:
     one = {"iterations": 1, "nbest": 2}
-    old = tune(model, dev[0], [dev[1]], settings(**one)).replicas[0].rounds[0].score
+    old = tune_translator(model, dev[0], [dev[1]], settings(**one)).replicas[0].rounds[0].score
     for bits, tolerance in ((12, 1.0), (8, 3.0)):
-        start = tune(model, dev[0], [dev[1]], settings(bend="mnr", bits=bits, **one)).replicas[0].rounds[0].score
+        start = (
+            tune_translator(model, dev[0], [dev[1]], settings(bend="mnr", bits=bits, **one)).replicas[0].rounds[0].score
+        )
         assert abs(start - old) < tolerance
 
 
 def test_a_strong_tie_makes_weights_of_neighbours_alike(model: Translator, dev: tuple[list[str], list[str]]) -> None:
     def roughness(beta: float) -> float:
-        found = tune(model, dev[0], [dev[1]], settings(bend="lnr", beta=beta, step=1.0))
-        bend = found.translator.decoder.bend
-        assert bend is not None
+        found = tune_translator(model, dev[0], [dev[1]], settings(bend="lnr", beta=beta, step=1.0))
+        bend = found.decoder.bend
+        assert bend.FILE == BINS
         values = bend.bin_values(found.replicas[0].rounds[-1].weights)
         bumps = [np.abs(np.diff(values[a:b], 2)).sum() for a, b in bend.chains.tolist()]
         return float(sum(bumps) / np.abs(values).sum())
@@ -117,24 +123,25 @@ def test_a_strong_tie_makes_weights_of_neighbours_alike(model: Translator, dev: 
 def test_neighbours_are_tied_where_their_weights_are(model: Translator, dev: tuple[list[str], list[str]]) -> None:
     sentences = [model.source_tokens(line) for line in dev[0]]
     for kind, expected in (("lnr", LinearNeighbours), ("mnr", MonotoneNeighbours), ("bins", type(None))):
-        bend = bent_decoder(model.decoder, sentences, kind, 3).bend
-        assert bend is not None
-        found = neighbours(bend, 5, 2.0, 2.0)
+        bend = bent_decoder(model.decoder, as_inputs(sentences), kind, BendSettings(bits=3)).bend
+        found = bend.penalty(BendSettings(beta=2.0), 5)
         assert type(found) is expected
         if found is not None:
             assert np.asarray(found.chains).tolist() == (bend.chains + 5).tolist()
-    assert neighbours(None, 5, 2.0, 2.0) is None
+    assert model.decoder.bend.penalty(BendSettings(), 5) is None
 
 
 def test_one_thread_and_two_tune_to_the_same_bits(hotel_model: Path, dev: tuple[list[str], list[str]]) -> None:
     model = camber.load(hotel_model).searching({"pop_limit": 20})
-    one, two = (tune(model, dev[0], [dev[1]], settings(bend="mnr"), engine=Threads(threads)) for threads in (1, 2))
+    one, two = (
+        tune_translator(model, dev[0], [dev[1]], settings(bend="mnr"), engine=Threads(threads)) for threads in (1, 2)
+    )
     assert one.weights.values == two.weights.values
 
 
 def test_an_unknown_bend_is_refused(model: Translator) -> None:
     with pytest.raises(SettingsError, match="no bend 'wavy'; there are keep, none, raw, bins"):
-        bent_decoder(model.decoder, [["a"]], "wavy", 4)
+        bent_decoder(model.decoder, as_inputs([["a"]]), "wavy", BendSettings(bits=4))
 
 
 # --- models on disk ---------------------------------------------------------------------------------------------------
@@ -154,22 +161,22 @@ def test_a_bent_model_is_kept_tuned_again_bent_otherwise_and_straightened(
 ) -> None:
     first = tuned(folder, hotel_files, tmp_path / "a", bend="mnr")
     bend = first.decoder.bend
-    assert bend is not None
+    assert bend.FILE == BINS
     assert (tmp_path / "a" / BINS).is_file()
-    assert read_bend(ModelDirectory.open(tmp_path / "a")).names == bend.names  # type: ignore[union-attr]
+    assert read_bend(ModelDirectory.open(tmp_path / "a")).names == bend.names
 
     kept = tuned(tmp_path / "a", hotel_files, tmp_path / "b", bend="keep")
-    assert kept.decoder.bend is not None
+    assert kept.decoder.bend.FILE == BINS
     assert kept.decoder.bend.kind == "mnr"
     assert (tmp_path / "b" / BINS).read_bytes() == (tmp_path / "a" / BINS).read_bytes()
 
     other = tuned(tmp_path / "a", hotel_files, tmp_path / "c", bend="overlap", bits=2)
-    assert other.decoder.bend is not None
+    assert other.decoder.bend.FILE == BINS
     assert other.decoder.bend.kind == "overlap"
     assert max(len(bins) for bins in other.decoder.bend.bins.values()) == 4
 
     straight = tuned(tmp_path / "c", hotel_files, tmp_path / "d", bend="none")
-    assert straight.decoder.bend is None
+    assert straight.decoder.bend.kind == "none"
     assert not (tmp_path / "d" / BINS).exists()
     assert straight.decoder.names == camber.load(folder).decoder.names
 
@@ -180,8 +187,9 @@ def test_a_bent_model_is_kept_tuned_again_bent_otherwise_and_straightened(
 def test_a_model_straightened_again_is_near_to_what_it_was(folder: Path, hotel_files: Path) -> None:
     model = camber.load(folder)
     sentences = [model.source_tokens(line) for line in read_lines(hotel_files / "dev.es")]
-    bent = bent_decoder(model.decoder, sentences, "bins", 20)  # a bin for each value: nothing is lost
-    again = bent_decoder(bent, sentences, "none", 4)
+    # a bin for each value: nothing is lost
+    bent = bent_decoder(model.decoder, as_inputs(sentences), "bins", BendSettings(bits=20))
+    again = bent_decoder(bent, as_inputs(sentences), "none", BendSettings(bits=4))
     np.testing.assert_allclose(again.weights, model.decoder.weights, atol=1e-6)
 
 
@@ -193,26 +201,29 @@ def test_a_bend_for_other_features_stops_the_model(hotel_model: Path, hotel_file
         camber.load(tmp_path / "a")
 
 
-def test_an_n_best_list_of_a_bent_model_has_the_raw_sums(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
-    from camber.decode.lists import to_nbest
+def test_an_n_best_list_of_a_bent_model_gives_its_scores_again(
+    hotel_model: Path, hotel_files: Path, tmp_path: Path
+) -> None:
+    from camber.decode.lists import as_weighed, to_nbest
 
     model = tuned(hotel_model, hotel_files, tmp_path / "a", bend="mnr", iterations=2)
     decoder = model.decoder
     found = list(model.translations(read_lines(hotel_files / "test.es")[:10], nbest=10))
     nbest = to_nbest(decoder, [[item.derivation for item in best] for best in found])
-    assert nbest.names == decoder.inputs
+    assert nbest.names == names_of(decoder.inputs)
     for name in ("list.moses", "list.jsonl"):
         nbest.write(tmp_path / name, name.split(".")[1])
         again = NBest.read(tmp_path / name)
         np.testing.assert_allclose(again.hypothesis_features(), nbest.hypothesis_features(), rtol=0, atol=1e-9)
-    parts = nbest.part_offsets
-    rules = np.concatenate([item.derivation.rules for best in found for item in best])
-    features, bins = decoder.weighing.of_hypotheses(nbest.parts.dense(), rules, parts, nbest.hypothesis_features())
-    assert bins is not None
-    assert nbest.scores is not None
-    linear = features.shape[1]
-    scores = features @ decoder.weights[:linear] + bins.products(decoder.weights[linear:])
+    # a list in JSON Lines that was read back gives the decoder's own scores
+    again = NBest.read(tmp_path / "list.jsonl")
+    scores = decoder.weighing.scores(again.parts, again.part_offsets)
     np.testing.assert_allclose(scores, nbest.scores, atol=1e-9)
+    # what other tools get is what the weights multiply
+    weighed = as_weighed(nbest, decoder.bend)
+    weights = np.array([decoder.weighing.by_name()[name] for name in weighed.names])
+    np.testing.assert_allclose(np.nan_to_num(weighed.hypothesis_features()) @ weights, nbest.scores, atol=1e-9)
+    assert nbest.scores is not None
 
 
 def test_pairs_added_to_a_bent_model_are_used_with_its_bins(folder: Path, hotel_files: Path, tmp_path: Path) -> None:
@@ -224,7 +235,7 @@ def test_pairs_added_to_a_bent_model_are_used_with_its_bins(folder: Path, hotel_
     write_lines(tmp_path / "new.en", ["The blue fox, please."])
     add(tmp_path / "a", tmp_path / "new.es", tmp_path / "new.en")
     after = camber.load(tmp_path / "a", verify=True)
-    assert after.decoder.bend is not None
+    assert after.decoder.bend.FILE == BINS
     assert isinstance(bent.decoder.bend, DiscreteBend)
     assert after.decoder.names == bent.decoder.names
     assert after.weights.values == bent.weights.values
@@ -255,11 +266,12 @@ def test_a_feature_without_values_on_dev_can_be_bent_and_straightened() -> None:
     rules = {phrase: [replace(rule, counts=(0, 0, 0)) for rule in some] for phrase, some in random_rules(rng).items()}
     names = ("count_s", "p_t_given_s")
     weights = dict.fromkeys(feature_names(0, names), 0.5)
-    decoder = PhraseDecoder(store_of(rules), [], weights, features=names)
+    decoder = PhraseDecoder(StoredRules(store_of(rules), names), [], weights)
     sentences = [["a", "b"], ["c"]]
-    bent = bent_decoder(decoder, sentences, "bins", 3)
-    assert bent.bend is not None
+    bent = bent_decoder(decoder, as_inputs(sentences), "bins", BendSettings(bits=3))
+    assert bent.bend.FILE == BINS
     assert "count_s" not in bent.bend.bins
     assert bent.weighing.by_name()["count_s"] == 0.0
     for kind in ("none", "raw"):
-        assert bent_decoder(bent, sentences, kind, 3).weighing.by_name()["count_s"] == 0.0
+        other = bent_decoder(bent, as_inputs(sentences), kind, BendSettings(bits=3))
+        assert other.weighing.by_name()["count_s"] == 0.0

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from toys.tuning_lists import random_list
 
 from camber.arrays.sparse import Counts
+from camber.bend.neighbours import LinearNeighbours, MonotoneNeighbours
 from camber.engine import Threads
 from camber.errors import CamberError
 from camber.tune import TuningData, make_tuner
 from camber.tune.descent import Objective
-from camber.tune.regularise import LinearNeighbours, MonotoneNeighbours
 
 #: tuner → its settings, with which it descends by L-BFGS
 SMOOTH: dict[str, dict[str, Any]] = {

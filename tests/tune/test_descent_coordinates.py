@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from camber.bend.neighbours import LinearNeighbours
 from camber.tune.descent import Coordinates, lbfgs
-from camber.tune.regularise import LinearNeighbours
 
 
 def curvature(scales, chains, tie):

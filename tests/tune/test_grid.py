@@ -17,10 +17,10 @@ from camber.errors import SettingsError, TuneError
 from camber.features.weights import Weights
 from camber.files import read_lines
 from camber.model.directory import ModelDirectory
-from camber.pipeline.tune import GRID, tune_model
+from camber.pipeline.tune import GRID, dev_set, tune_model, tune_translator
 from camber.rules.hiero.extraction import HieroExtractor
 from camber.tune import grid as module
-from camber.tune.grid import GridOutcome, combinations, parse_grid, tune_grid
+from camber.tune.grid import GridOutcome, combinations, parse_grid
 from camber.tune.loop import TuneSettings
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,12 @@ def sets(hotel_files: Path) -> list[list[str]]:
 
 def run(translator: Any, sets: list[list[str]], grid: dict[str, list[float]], **more: Any) -> GridOutcome:
     dev, references, hyper, hyper_references = sets
-    return tune_grid(translator, dev, [references], hyper, [hyper_references], grid, **more)
+    settings = more.pop("settings", TuneSettings())
+    found = tune_translator(
+        translator, dev, [references], settings, grid=grid, hyper=(hyper, [hyper_references]), **more
+    )
+    assert isinstance(found, GridOutcome)
+    return found
 
 
 def test_every_combination_is_tuned_and_the_best_on_the_hyper_set_is_kept(
@@ -54,9 +59,8 @@ def test_every_combination_is_tuned_and_the_best_on_the_hyper_set_is_kept(
     assert f"hyper:{found.best.hyper:.2f}" in found.weights.signature
     assert [line.startswith("*") for line in found.lines()[1:]].count(True) == 1
     # the score is that of the model which is returned, on the hyper set as the model sees it
-    tokens = [translator.source_tokens(line) for line in sets[2]]
-    hyper = module.DevSet(translator, sets[2], [sets[3]], "bleu")
-    columns = found.translator.decoder.decode_columns(tokens, hyper.vocabulary, 1)
+    hyper = dev_set(translator, sets[2], [sets[3]], "bleu")
+    columns = found.decoder.decode_columns(hyper.inputs, hyper.vocabulary, 1, Threads(1))
     assert hyper.metric.score(hyper.statistics(columns).sum(0)) == pytest.approx(found.best.hyper)
 
 
@@ -65,17 +69,16 @@ def test_the_hyper_set_chooses_and_not_dev(
 ) -> None:
     """With l2 = 1 the weights are tuned; with l2 = 2 they are others, which translate dev badly."""
     translator = camber.load(hotel_model).searching({"pop_limit": 20})
-    real = module.tune_decoder
+    real = module.tune_bent
     short = {**translator.weights.values, "word_penalty": 30.0}
 
-    def rigged(translator: Any, decoder: Any, dev: Any, settings: Any, seed: int, engine: Any, tuner: Any) -> Any:
-        outcome = real(translator, decoder, dev, settings, seed, engine, tuner)
+    def rigged(decoder: Any, dev: Any, settings: Any, seed: int, engine: Any, tuner: Any) -> Any:
+        outcome = real(decoder, dev, settings, seed, engine, tuner)
         if tuner.l2 == 1.0:
             return outcome
-        weights = Weights(short)
-        return type(outcome)(weights, outcome.replicas, translator.reweighted(weights))
+        return type(outcome)(Weights(short), outcome.replicas, decoder.reweighted(short))
 
-    monkeypatch.setattr(module, "tune_decoder", rigged)
+    monkeypatch.setattr(module, "tune_bent", rigged)
     settings = TuneSettings(**QUICK)
     assert run(translator, sets, {"l2": [1, 2]}, settings=settings).best.values == {"l2": 1}
     clipped = camber.load(hotel_model).searching({"pop_limit": 20}).reweighted(Weights(short)).translate(sets[2])
@@ -170,14 +173,14 @@ def test_a_combination_that_fails_is_recorded_and_others_go_on(
     hotel_model: Path, sets: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     translator = camber.load(hotel_model).searching({"pop_limit": 20})
-    real = module.tune_decoder
+    real = module.tune_bent
 
     def failing(*given: Any) -> Any:
-        if given[3].beta == 1.0:
+        if given[2].beta == 1.0:
             raise TuneError("nothing moved")
         return real(*given)
 
-    monkeypatch.setattr(module, "tune_decoder", failing)
+    monkeypatch.setattr(module, "tune_bent", failing)
     found = run(translator, sets, {"beta": [1, 10]}, settings=MNR)
     assert (found.trials[0].failure, found.best.values) == ("nothing moved", {"beta": 10})
     assert np.isnan(found.trials[0].hyper)
@@ -229,7 +232,7 @@ def test_an_interrupted_grid_leaves_the_old_model(
         settings=TuneSettings(iterations=1, tuner="pro", nbest=5),
     )  # fmt: skip
     before = ModelDirectory.open(tmp_path / "m").signature, (tmp_path / "m" / "weights.tsv").read_bytes()
-    real, calls = module.tune_decoder, []
+    real, calls = module.tune_bent, []
 
     def interrupted(*given: Any) -> Any:
         calls.append(1)
@@ -237,7 +240,7 @@ def test_an_interrupted_grid_leaves_the_old_model(
             raise KeyboardInterrupt
         return real(*given)
 
-    monkeypatch.setattr(module, "tune_decoder", interrupted)
+    monkeypatch.setattr(module, "tune_bent", interrupted)
     with pytest.raises(KeyboardInterrupt):
         tune_model(
             tmp_path / "m", hotel_files / "dev.es", hotel_files / "dev.en", grid={"bits": [2, 3]}, settings=MNR,

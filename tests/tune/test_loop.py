@@ -16,7 +16,8 @@ from camber.features.weights import Weights
 from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
-from camber.tune.loop import FIXED, TuneSettings, merged, tune
+from camber.pipeline.tune import tune_translator
+from camber.tune.loop import FIXED, TuneSettings, merged
 
 QUICK = {"iterations": 3, "nbest": 20}
 
@@ -38,7 +39,7 @@ def dev(hotel_files: Path) -> tuple[list[str], list[str]]:
 def test_every_tuner_finds_weights_that_translate_dev_better(
     model: Translator, dev: tuple[list[str], list[str]], tuner: str
 ) -> None:
-    outcome = tune(model, dev[0], [dev[1]], TuneSettings(tuner=tuner, **QUICK))
+    outcome = tune_translator(model, dev[0], [dev[1]], TuneSettings(tuner=tuner, **QUICK))
     rounds = outcome.replicas[0].rounds
     assert outcome.scores[0] == max(found.score for found in rounds) > rounds[0].score
     assert all(0.4 < found.ratio < 1.3 for found in rounds)
@@ -47,14 +48,14 @@ def test_every_tuner_finds_weights_that_translate_dev_better(
 
 def test_the_outcome_is_the_same_on_one_thread_and_on_two(model: Translator, dev: tuple[list[str], list[str]]) -> None:
     settings = TuneSettings(tuner="mira", **QUICK)
-    one, two = (tune(model, dev[0], [dev[1]], settings, engine=Threads(threads)) for threads in (1, 2))
+    one, two = (tune_translator(model, dev[0], [dev[1]], settings, engine=Threads(threads)) for threads in (1, 2))
     assert one.weights.values == two.weights.values
 
 
 def test_replicas_are_averaged_at_one_size_and_the_unknown_weight_stays(
     model: Translator, dev: tuple[list[str], list[str]]
 ) -> None:
-    outcome = tune(model, dev[0], [dev[1]], TuneSettings(tuner="pro", replicas=2, **QUICK))
+    outcome = tune_translator(model, dev[0], [dev[1]], TuneSettings(tuner="pro", replicas=2, **QUICK))
     assert len(outcome.scores) == 2
     assert "±" in str(outcome)
     assert outcome.weights["unknown"] == model.weights["unknown"]
@@ -72,14 +73,14 @@ def test_references_that_share_nothing_with_the_output_are_no_success(
     model: Translator, dev: tuple[list[str], list[str]]
 ) -> None:
     with pytest.raises(TuneError):
-        tune(model, dev[0], [["qqq"] * len(dev[0])], TuneSettings(**QUICK))
+        tune_translator(model, dev[0], [["qqq"] * len(dev[0])], TuneSettings(**QUICK))
 
 
 def test_a_dev_set_of_unequal_sides_or_of_nothing_is_refused(model: Translator) -> None:
     with pytest.raises(CamberError, match="2 dev sentences but 1 reference lines"):
-        tune(model, ["a", "b"], [["c"]])
+        tune_translator(model, ["a", "b"], [["c"]])
     with pytest.raises(TuneError, match="the dev set is empty"):
-        tune(model, [], [[]])
+        tune_translator(model, [], [[]])
 
 
 def test_merging_keeps_what_is_new_and_drops_what_is_known() -> None:

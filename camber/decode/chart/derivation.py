@@ -12,6 +12,7 @@ import numpy as np
 from camber.arrays.types import I8
 from camber.decode.chart.parts import PASSED, Found
 from camber.decode.derivation import Derivation
+from camber.features.feature import Feature
 from camber.rules.hiero.grammar import Grammar
 
 
@@ -60,12 +61,15 @@ def _places(symbols: list[int], first: int, tails: list[list[int]]) -> list[int]
     return places
 
 
-def read_derivations(found: Found, count: int, grammar: Grammar, sentence: Sequence[str]) -> list[ChartDerivation]:
-    """Turn the kernel's columns into derivations."""
+def read_derivations(
+    inputs: tuple[Feature, ...], found: Found, count: int, grammar: Grammar, sentence: Sequence[str]
+) -> list[ChartDerivation]:
+    """Turn the kernel's columns into derivations; `inputs` are the columns of their features."""
     vocabulary, targets = grammar.target_words.words, len(grammar.target_words)
     parts, words = found.part_first.tolist(), found.word_first.tolist()
     return [
         ChartDerivation(
+            inputs,
             [vocabulary[w] if w < targets else sentence[w - targets] for w in found.words[c:d].tolist()],
             float(found.score[n]),
             found.features[a:b],
@@ -79,6 +83,9 @@ def read_derivations(found: Found, count: int, grammar: Grammar, sentence: Seque
     ]
 
 
-def empty_derivation(grammar: Grammar, features: int) -> ChartDerivation:
+def empty_derivation(inputs: tuple[Feature, ...], grammar: Grammar) -> ChartDerivation:
+    """Return the derivation of an empty sentence."""
     none = np.zeros((0, 2), np.int64)
-    return ChartDerivation([], 0.0, np.zeros((0, features)), np.zeros(0, np.int64), none, none, none, grammar)
+    return ChartDerivation(
+        inputs, [], 0.0, np.zeros((0, len(inputs))), np.zeros(0, np.int64), none, none, none, grammar
+    )

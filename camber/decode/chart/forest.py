@@ -4,8 +4,8 @@ The weight of a derivation is exp(score), its score the weighted sum of its feat
 over its derivations, the outside sum over what may surround it; their product says how likely an edge is (Goodman,
 1999). The gradient of log Z is the vector of expected features.
 
-    graph = decoder.hypergraph(sentence)
-    sums = forest_sums(graph, decoder.weights)
+    graph = decoder.hypergraph(Input(sentence))
+    sums = forest_sums(graph, decoder.weighing)
     sums.log_z, sums.features
 """
 
@@ -14,9 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.types import F8, I8
+from camber.bend.bend import Design
+from camber.bend.weighing import Weighing
 from camber.decode.chart.hypergraph import Hypergraph
 from camber.errors import CamberError
 from camber.kernel import kernel
@@ -30,7 +31,7 @@ class ForestSums:
     inside: F8  # [vertices] logarithms
     outside: F8  # [vertices] logarithms; -inf: in no derivation
     edges: F8  # [edges] how often a derivation uses an edge, expected
-    features: F8  # [features] expected: the gradient of `log_z` with respect to the weights
+    features: F8  # [names] expected: the gradient of `log_z` with respect to the weights
 
 
 @dataclass(frozen=True)
@@ -39,34 +40,46 @@ class BestDerivation:
 
     score: float
     edges: I8  # numbers of its edges, those of tails before those of heads
-    features: F8  # [features] their sum
+    features: F8  # [names] their sum: what has weights
 
 
-def forest_sums(graph: Hypergraph, weights: npt.ArrayLike) -> ForestSums:
-    """Sum over all derivations with the weights of the features, float64[features].
+def forest_sums(graph: Hypergraph, weighing: Weighing) -> ForestSums:
+    """Sum over all derivations by the weights of a bend.
 
-    >>> forest_sums(decoder.hypergraph(["ein", "haus"]), decoder.weights).log_z     # doctest: +SKIP
+    >>> forest_sums(decoder.hypergraph(Input(["ein", "haus"])), decoder.weighing).log_z     # doctest: +SKIP
     -3.21
     """
-    inside, outside, used = _run(graph, weights, False)
-    return ForestSums(float(inside[graph.top]), inside, outside, used, used @ graph.features)
+    design = _design(graph, weighing)
+    inside, outside, used = _run(graph, design, weighing, best=False)
+    return ForestSums(float(inside[graph.top]), inside, outside, used, _expected(design, used))
 
 
-def best_derivation(graph: Hypergraph, weights: npt.ArrayLike) -> BestDerivation:
-    """Return the best derivation under other weights than those of the search; of equal ones, one."""
-    inside, _, used = _run(graph, weights, True)
+def best_derivation(graph: Hypergraph, weighing: Weighing) -> BestDerivation:
+    """Return the best derivation, perhaps under other weights than those of the search; of equal ones, one."""
+    design = _design(graph, weighing)
+    inside, _, used = _run(graph, design, weighing, best=True)
     edges = np.flatnonzero(used)
     edges = edges[np.argsort(graph.heads[edges], kind="stable")]
     return BestDerivation(
-        float(inside[graph.top]), np.repeat(edges, used[edges].astype(np.int64)), used @ graph.features
+        float(inside[graph.top]), np.repeat(edges, used[edges].astype(np.int64)), _expected(design, used)
     )
 
 
-def _run(graph: Hypergraph, weights: npt.ArrayLike, best: bool) -> tuple[F8, F8, F8]:
-    values = np.asarray(weights, np.float64)
-    if values.shape != (len(graph.names),):
-        raise CamberError(f"weights of the shape {values.shape} for the {len(graph.names)} features of a forest")
-    scores = np.ascontiguousarray(graph.features @ values)
+def _design(graph: Hypergraph, weighing: Weighing) -> Design:
+    """Return what has weights of every edge."""
+    if weighing.inputs != graph.parts.features:
+        raise CamberError(f"weights for {len(weighing.inputs)} features, but a forest has {len(graph.parts.features)}")
+    return weighing.design(graph.parts, np.arange(len(graph.parts) + 1))
+
+
+def _expected(design: Design, used: F8) -> F8:
+    """Return what has weights, as often as edges are used: float64[names]."""
+    dense = used @ design.dense
+    return dense if design.sparse is None else np.concatenate([dense, design.sparse.project(used)])
+
+
+def _run(graph: Hypergraph, design: Design, weighing: Weighing, *, best: bool) -> tuple[F8, F8, F8]:
+    scores = np.ascontiguousarray(weighing.scores_of(design))
     if not np.isfinite(scores).all():
         raise CamberError("the score of an edge is not a finite number; check the weights")
     inside, outside = np.empty(len(graph.spans)), np.empty(len(graph.spans))

@@ -13,6 +13,7 @@ import numpy as np
 
 from camber.arrays.types import Array
 from camber.decode.chart.features import LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
+from camber.errors import CamberError
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, find, insert
 from camber.lm.ngrams import UNKNOWN, step
@@ -39,6 +40,31 @@ class Rules(NamedTuple):
     order: Array  # int64[rules + length]: by node, then by falling estimate
     count: Array  # int64[2]: nodes of the trie; 1 where words with a rule of their own may be copied, too
     unknown: Array  # int64[length]: 1 for a word that is in no rule
+
+
+def check_grammar(grammar: Grammar, names: tuple[str, ...], number: int) -> None:
+    """Refuse what would make the search of sentence `number` go wrong, or round in circles."""
+    if grammar.names != names:
+        raise CamberError(
+            f"the grammar of sentence {number + 1} has the features {', '.join(grammar.names)}; expected "
+            f"{', '.join(names)}"
+        )
+    if np.isinf(grammar.features).any():
+        rule = int(np.argwhere(np.isinf(grammar.features))[0][0])
+        raise CamberError(
+            f"a feature of rule {rule} ({' '.join(grammar.source_side(rule))}) of sentence {number + 1} is not a "
+            "finite number"
+        )
+    sizes = np.diff(grammar.source_offsets)
+    lonely = sizes == 0
+    single = np.flatnonzero(sizes == 1)
+    lonely[single] = grammar.source[grammar.source_offsets[single]] < 0
+    if lonely.any():
+        rule = int(np.flatnonzero(lonely)[0])
+        raise CamberError(
+            f"rule {rule} of sentence {number + 1} has {' '.join(grammar.source_side(rule)) or 'nothing'} on its "
+            "source side; expected a word, or two non-terminals"
+        )
 
 
 def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, copy_known: bool) -> Rules:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from camber.arrays.types import F8, I8, Array
+from camber.arrays.types import I8, Array
+from camber.features.parts import Parts
 from camber.kernel.table import capacity_for
 
 VERTEX = np.dtype(
@@ -65,22 +66,11 @@ class Hypergraph:
     Vertices are numbered so that tails come before heads; edges into a vertex may be anywhere.
     """
 
-    names: tuple[str, ...]  # of the features
     spans: I8  # [vertices, 2] source words
     heads: I8  # [edges] vertices
     tails: I8  # [edges, 2] vertices, -1: none
-    rules: I8  # [edges]; as in ChartDerivation
-    features: F8  # [edges, features], unweighted, in context
+    parts: Parts  # [edges]; rules as in ChartDerivation
     top: int  # the vertex of the whole sentence
-
-    def inside(self, weights: F8) -> F8:
-        """Return the score of the best derivation of every vertex, float64[vertices]."""
-        best = np.full(len(self.spans), -np.inf)
-        scores = self.features @ weights
-        for edge in np.argsort(self.heads, kind="stable").tolist():
-            total = scores[edge] + sum(best[tail] for tail in self.tails[edge].tolist() if tail >= 0)
-            best[self.heads[edge]] = max(best[self.heads[edge]], total)
-        return best
 
 
 ITEM = np.dtype([("node", np.int64), ("one", np.int64), ("two", np.int64)])

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from camber.arrays.types import Array
+from camber.decode.languages import Languages
 from camber.kernel import kernel
-from camber.lm.ngrams import NgramModel, concatenate, step
+from camber.lm.ngrams import step
 
 #: places in a row of states
 RIGHT, SIZE, LEFT = 0, 1, 2
@@ -34,19 +35,16 @@ class ChartModels(NamedTuple):
     reach: Array  # int8[nodes]: words of the node's context if longer contexts end in it, otherwise -1
 
 
-def chart_models(models: list[NgramModel], weights: Array) -> tuple[ChartModels, Array]:
-    """Lay out language models; also return the states after `<s>`, int64[models]."""
-    nodes, children, roots, begin = concatenate(models)
+def chart_models(languages: Languages, weights: Array) -> ChartModels:
+    """Find out about language models what a chart needs."""
+    nodes, children, roots = languages.nodes, languages.children, languages.roots
     reach = np.full(len(nodes), -1, np.int8)
-    longest = np.zeros(len(models), np.int64)
+    longest = np.zeros(len(languages), np.int64)
     queue = np.empty(len(nodes), np.int32)
-    for k, model in enumerate(models):
-        last = int(roots[k + 1]) if k + 1 < len(models) else len(nodes)
+    for k, model in enumerate(languages.models):
+        last = int(roots[k + 1]) if k + 1 < len(languages) else len(nodes)
         longest[k] = survey(nodes, children, int(roots[k]), last, len(model.children), reach, queue)
-    found = ChartModels(
-        nodes, children, np.ascontiguousarray(weights, np.float64), np.asarray(roots, np.int64), longest, reach
-    )
-    return found, np.asarray(begin, np.int64)
+    return ChartModels(nodes, children, np.ascontiguousarray(weights, np.float64), roots, longest, reach)
 
 
 @kernel

@@ -37,7 +37,7 @@ class Found(NamedTuple):
     part_first: Array  # int64[derivations + 1]
     word_first: Array  # int64[derivations + 1]
     words: Array  # int64: target words; the number of target words + place in the sentence: others
-    features: Array  # float64[parts, features]
+    features: Array  # float64[parts, features], raw; NaN: absent
     rule: Array  # int64[parts]: of the grammar; -1: passed through, -2: glue, -3: the start
     span: Array  # int64[parts, 2]
     target_span: Array  # int64[parts, 2]
@@ -163,11 +163,13 @@ def read_edges(top, rules, models, begin_states, end_words, unit, forest, room, 
 
 @kernel
 def _edge_features(e, complete, rules, models, begin_states, end_words, unit, forest, room, features, row):
-    """Write the unweighted features of an edge in context: words count where their whole context is known first."""
+    """Write the raw features of an edge in context: words count where their whole context is known first."""
     edge = forest.edges[e]
     r, one, two = np.int64(edge["rule"]), np.int64(edge["one"]), np.int64(edge["two"])
     columns = rules.features.shape[1]
-    for f in range(features.shape[1]):
+    for f in range(columns):
+        features[row, f] = rules.features[r, f] if 0 <= r < len(rules.features) else np.nan
+    for f in range(columns, features.shape[1]):
         features[row, f] = 0.0
     if r < 0:
         if r == GLUE:
@@ -180,10 +182,7 @@ def _edge_features(e, complete, rules, models, begin_states, end_words, unit, fo
             )  # fmt: skip
             features[row, columns + LM + PER_LM * k] = final * unit
         return
-    if r < len(rules.features):
-        for f in range(columns):
-            features[row, f] = rules.features[r, f]
-    else:
+    if r >= len(rules.features):
         features[row, columns + PASS_THROUGH] = 1.0
         features[row, columns + SOURCE_OOV] = rules.unknown[r - len(rules.features)]
     first, last = rules.target_offsets[r], rules.target_offsets[r + 1]

@@ -13,7 +13,6 @@ from camber.decode.phrase.kbest import ITEM, k_best, part_features
 from camber.decode.phrase.search import CELL, COUNTS, EDGE, GROUP, HYPOTHESIS, Room, search
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for
-from camber.rules.phrase.store import lookup_spans
 
 #: what :func:`decode_batch` returns when there was no room for the n-best list
 ITEMS_FULL = -9
@@ -37,7 +36,7 @@ class Found(NamedTuple):
     count: Array  # int64[sentences]
     part_first: Array  # int64[derivations + 1]
     score: Array  # float64[derivations]
-    features: Array  # float64[parts, features]
+    features: Array  # float64[parts, features], raw; NaN: absent
     rule: Array  # int64[parts]
     span: Array  # int64[parts, 2]
     option: Array  # int64[parts]
@@ -124,81 +123,73 @@ class Workspace:
         )
 
 
-@kernel
-def lookup_batch(ids, offsets, longest, source_ids, source_offsets, spans):
-    """Find the phrase of every span of every sentence: int64[words, longest]."""
-    for s in range(len(offsets) - 1):
-        a, b = offsets[s], offsets[s + 1]
-        lookup_spans(ids[a:b], longest, source_ids, source_offsets, spans[a:b])
+class Sentences(NamedTuple):
+    """The sentences of a batch, as the search sees them."""
+
+    spans: Array  # int64[words, longest]: the phrase of every span, -1: none
+    offsets: Array  # int64[sentences + 1]
+    begin_states: Array  # int64[sentences, models]
+    end_words: Array  # int64[sentences, models]; -1: the sentence goes on
+
+
+class Limits(NamedTuple):
+    """How far the search goes, and what it lists."""
+
+    distortion: float  # its weight
+    distortion_limit: int
+    pop_limit: int
+    nbest: int
+    distinct: int  # 0 or 1
+    tries: int  # derivations that are looked at for distinct texts
+
+
+class RuleColumns(NamedTuple):
+    """What the features of parts are read from."""
+
+    table: Array  # float32[R, own]: the rules' own features, raw
+    reordering: Array  # float32[R, 6 or 0]
 
 
 @kernel
-def decode_batch(
-    spans,  # int64[words, longest]
-    offsets,  # int64[sentences + 1]
-    options,
-    rule_table,  # float32[R, own]: the rules' own features, raw
-    logarithms,  # 0 or 1: whether features are their logarithms
-    rule_reordering,
-    models,
-    begin_states,  # int64[sentences, models]
-    end_words,  # int64[sentences, models]
-    distortion,  # its weight
-    distortion_limit,
-    pop_limit,
-    nbest,
-    distinct,  # 0 or 1
-    tries,
-    future,
-    room,
-    list_room,
-    found,
-):
+def decode_batch(sentences, limits, options, rules, models, future, room, list_room, found):
     """Decode the sentences from found.next[0] on; return 0, or a negative code when a work array is too small."""
-    with_reordering = rule_reordering.shape[1] == 6
-    while found.next[0] < len(offsets) - 1:
+    with_reordering = rules.reordering.shape[1] == 6
+    while found.next[0] < len(sentences.offsets) - 1:
         s, d, part = found.next[0], found.next[1], found.next[2]
-        a, b = offsets[s], offsets[s + 1]
+        a, b = sentences.offsets[s], sentences.offsets[s + 1]
         if a == b:
             found.count[s] = 1
             found.score[d] = 0.0
             found.part_first[d + 1] = part
             found.next[0], found.next[1] = s + 1, d + 1
             continue
-        future_costs(spans[a:b], options.first, options.estimate, future)
+        spans, begin, ends = sentences.spans[a:b], sentences.begin_states[s], sentences.end_words[s]
+        future_costs(spans, options.first, options.estimate, future)
         best = search(
-            spans[a:b], future, options, models, begin_states[s], end_words[s], distortion, distortion_limit,
-            with_reordering, pop_limit, room,
+            spans, future, options, models, begin, ends, limits.distortion, limits.distortion_limit, with_reordering,
+            limits.pop_limit, room,
         )  # fmt: skip
         if best < 0:
             return best
-        count = k_best(room.hyps, best, nbest, distinct, tries, options, list_room, found, d, part)
+        count = k_best(room.hyps, best, limits.nbest, limits.distinct, limits.tries, options, list_room, found, d, part)
         if count < 0:
             return ITEMS_FULL
         for n in range(d, d + count):
-            part_features(
-                room.hyps, list_room.path, part, n, options, rule_table, logarithms, rule_reordering, models,
-                begin_states[s], end_words[s], found,
-            )  # fmt: skip
+            part_features(room.hyps, list_room.path, part, n, options, rules, models, begin, ends, found)
         found.count[s] = count
         found.next[0], found.next[1], found.next[2] = s + 1, d + count, found.part_first[d + count]
     return 0
 
 
 @kernel
-def summarise(found, options, unknown_ids, sums, offsets, ids):
-    """Sum the features of every derivation over its parts, and write its words one after the other.
+def spell(found, options, unknown_ids, offsets, ids):
+    """Write the words of every derivation, one after the other: offsets int64[derivations + 1], ids int32[words].
 
-    unknown_ids: int64, the id of each unknown word; sums: float64[derivations, features]; offsets: int64[derivations +
-    1]; ids: int32[words].
+    unknown_ids: int64, the id of each unknown word.
     """
     at = 0
-    for d in range(len(sums)):
+    for d in range(len(offsets) - 1):
         for row in range(found.part_first[d], found.part_first[d + 1]):
-            for f in range(sums.shape[1]):
-                value = found.features[row, f]
-                if value == value:  # NaN: the rule lacks the feature
-                    sums[d, f] += value
             option = found.option[row]
             for t in range(options.word_first[option], options.word_first[option + 1]):
                 word = options.target[t]

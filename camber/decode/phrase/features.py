@@ -1,7 +1,7 @@
 """The features of a phrase derivation: their names, their order, and the weights of an untuned system.
 
-Every feature is a sum over parts. A rule's own probabilities and counts enter as natural logarithms, unless they are
-bent; penalties as they are.
+Every feature is a sum over parts. A rule's own probabilities and counts are raw; what the language models say and the
+reordering of phrases are natural logarithms.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from camber.features.feature import CONTEXT, INDICATOR, LEAST, NUMBER, RULE, Feature, names_of
 from camber.kernel import kernel
-from camber.rules.phrase.store import REORDERING_NAMES, SCORE_NAMES
+from camber.rules.phrase.store import REORDERING_NAMES, SCORE_NAMES, feature_of
 
 #: Lexicalised reordering: `backward` relative to the phrase before, `forward` to the phrase after.
 ORIENTATION_NAMES = tuple(f"reorder_{name}" for name in REORDERING_NAMES)
-OTHER_NAMES = ("distortion", "word_penalty", "phrase_penalty", "unknown")
 
 #: A part's feature vector begins with its rule's own features; these are the columns behind them, from 0 on. Language
 #: models follow at LM.
 REORDERING, DISTORTION, WORD_PENALTY, PHRASE_PENALTY, UNKNOWN, LM = 0, 6, 7, 8, 9, 10
 
 #: Tables may hold a probability of 0. Its logarithm is taken to be -100, as in Moses: -inf times 0 would be a NaN.
-SMALLEST = math.exp(-100.0)
+SMALLEST = math.exp(LEAST)
 
 
 @kernel
@@ -33,14 +33,27 @@ def log_of(probability):
     return math.log(SMALLEST) if value < SMALLEST else math.log(value)
 
 
+def features(language_models: int, own: Sequence[Feature]) -> tuple[Feature, ...]:
+    """Return the columns of a part's feature vector; `own` are those of its rule."""
+    lms = ("lm", *(f"lm{k}" for k in range(2, language_models + 1)))[:language_models]
+    return (
+        *own,
+        *(Feature(name, NUMBER, CONTEXT) for name in ORIENTATION_NAMES),  # logarithms of what the phrases' places cost
+        Feature("distortion", NUMBER, CONTEXT),
+        Feature("word_penalty", NUMBER, RULE),
+        Feature("phrase_penalty", NUMBER, RULE),
+        Feature("unknown", INDICATOR, RULE),
+        *(Feature(name, NUMBER, CONTEXT) for name in lms),
+    )
+
+
 def feature_names(language_models: int, rule_features: Sequence[str] = SCORE_NAMES) -> tuple[str, ...]:
     """Name the columns of a part's feature vector.
 
     >>> feature_names(1)[-2:]
     ('unknown', 'lm')
     """
-    lms = ("lm", *(f"lm{k}" for k in range(2, language_models + 1)))[:language_models]
-    return (*rule_features, *ORIENTATION_NAMES, *OTHER_NAMES, *lms)
+    return names_of(features(language_models, tuple(map(feature_of, rule_features))))
 
 
 def untuned_weights(language_models: int, rule_features: Sequence[str] = SCORE_NAMES) -> dict[str, float]:

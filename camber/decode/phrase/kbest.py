@@ -143,15 +143,12 @@ def _seen(hyps, item, options, room, total):
 
 
 @kernel
-def part_features(
-    hyps, path, part, derivation, options, rule_table, logarithms, rule_reordering, models, begin_states, end_words,
-    found,
-):  # fmt: skip
-    """Write the unweighted features in context of one derivation, a row for each part.
+def part_features(hyps, path, part, derivation, options, rules, models, begin_states, end_words, found):
+    """Write the raw features in context of one derivation, a row for each part.
 
     path[0] is the hypothesis of part number `part`.
     """
-    features, own = found.features, rule_table.shape[1]
+    features, own = found.features, rules.table.shape[1]
     first, last = found.part_first[derivation], found.part_first[derivation + 1]
     previous_begin, previous_end, previous_rule = np.int64(-1), np.int64(0), np.int64(-1)
     for row in range(first, last):
@@ -167,23 +164,21 @@ def part_features(
         features[row, own + DISTORTION] = -abs(begin - previous_end)
         features[row, own + WORD_PENALTY] = options.word_first[option] - options.word_first[option + 1]
         features[row, own + PHRASE_PENALTY] = 1.0
+        for f in range(own):
+            features[row, f] = np.nan if r < 0 else np.float64(rules.table[r, f])
         if r < 0:
             features[row, own + UNKNOWN] = 1.0
-        else:
-            for f in range(own):
-                value = rule_table[r, f]
-                features[row, f] = log_of(value) if logarithms else np.float64(value)
-        if rule_reordering.shape[1] == 6:
+        if rules.reordering.shape[1] == 6:
             orientation = DISCONTINUOUS
             if begin == previous_end:
                 orientation = MONOTONE
             elif end == previous_begin:
                 orientation = SWAP
             if r >= 0:
-                features[row, own + REORDERING + orientation] = log_of(rule_reordering[r, orientation])
+                features[row, own + REORDERING + orientation] = log_of(rules.reordering[r, orientation])
             if previous_rule >= 0:
                 features[row, own + REORDERING + 3 + orientation] = log_of(
-                    rule_reordering[previous_rule, 3 + orientation]
+                    rules.reordering[previous_rule, 3 + orientation]
                 )
         previous_begin, previous_end, previous_rule = begin, end, r
     for k in range(len(begin_states)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I8, U1
 from camber.corpus import Vocabulary
 from camber.errors import CamberError, InputError
+from camber.features.feature import PROBABILITY, Feature, linear_table
 from camber.files import decode_lines, read_bytes, read_lines, write_whole
 from camber.progress import log
 from camber.rules.hiero.grammar import Grammar
@@ -141,6 +142,18 @@ def read_cdec_grammars(paths: Sequence[str | Path], sentences: Iterable[Sequence
         columns.read(Path(path))
         counts.append(len(columns.source_sizes) - sum(counts))
     return GrammarSet.of(columns.grammar(), offsets_from(counts), sentences)
+
+
+def cdec_values(features: Sequence[Feature], grammar: Grammar) -> Grammar:
+    """Return a grammar of ours with the values that cdec takes: costs -log10 p, and log10(1 + c) for counts.
+
+    A count is taken with what its logarithm takes it with (`Feature.plus`).
+    """
+    values = linear_table(features, grammar.features)
+    for column, feature in enumerate(features):
+        if feature.logarithmic:
+            values[:, column] /= -math.log(10.0) if feature.kind == PROBABILITY else math.log(10.0)
+    return replace(grammar, features=values + 0.0)  # + 0.0: never -0
 
 
 def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, str] | None = None) -> int:

@@ -13,13 +13,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from camber.align.lexical import NULL, LexicalTable, lexical_table
-from camber.arrays.types import F8, I8
+from camber.arrays.types import I8
+from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, SettingsError
+from camber.features.feature import Feature
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, record_slot
 from camber.rules.hiero.boxes import Limits
@@ -38,7 +41,7 @@ from camber.rules.hiero.counting import (
     Rules,
     Scratch,
 )
-from camber.rules.hiero.features import LEXICAL, RawGrammar, check_names, chosen_names, linear_value
+from camber.rules.hiero.features import LEXICAL, RawGrammar, check_names, chosen_names, feature_of
 from camber.rules.hiero.grammar import Grammar
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.hiero.matching import PATTERN, match_sentence
@@ -59,7 +62,6 @@ class HieroSettings(Settings):
         "lexical weights of a word: its best counterpart, the mean of those linked, or both kinds",
         choices=LEXICAL,
     )
-    logarithms: bool = setting(True, "probabilities and counts as logarithms; otherwise raw")
     rule_features: str = setting("", "features of the rules, separated by commas (empty: all)")
 
     def __post_init__(self) -> None:
@@ -108,8 +110,28 @@ class HieroExtractor:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features of the rules that :meth:`grammar` gives."""
+        """The names of the features of the rules that :meth:`grammar` gives."""
         return self._names
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features of the rules that :meth:`grammar` gives."""
+        return tuple(map(feature_of, self._names))
+
+    @property
+    def source_words(self) -> Vocabulary:
+        """The words of the corpus' source side."""
+        return self.index.source.vocabulary
+
+    @property
+    def target_words(self) -> Vocabulary:
+        """The words of the corpus' target side."""
+        return self.index.target.vocabulary
+
+    @property
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """How rules are extracted."""
+        return {"hiero": self.settings.to_dict()}
 
     def remembering(self, room: int = 2 << 30) -> HieroExtractor:
         """Return the same extractor, which keeps the rules of sentences in at most `room` bytes.
@@ -122,22 +144,9 @@ class HieroExtractor:
         extractor._kept = _Kept(room)
         return extractor
 
-    def with_logarithms(self, *, logarithms: bool) -> HieroExtractor:
-        """Return the same extractor that gives logarithms, or raw probabilities and counts."""
-        extractor = copy(self)
-        extractor.settings = replace(self.settings, logarithms=logarithms)
-        return extractor
-
-    def linear_value(self, name: str, values: F8) -> F8:
-        """Turn raw values of a feature into what a linear model takes."""
-        return linear_value(name, values)
-
-    def grammar(self, sentence: Sequence[str]) -> Grammar:
-        """Return the rules that apply to a tokenised sentence, with features for a linear model.
-
-        Where the settings say so, probabilities and counts are not made logarithms.
-        """
-        return self.raw(sentence).grammar(self._names, logarithms=self.settings.logarithms)
+    def grammar(self, sentence: Sequence[str], number: int = 0) -> Grammar:
+        """Return the rules that apply to a tokenised sentence, with raw features."""
+        return self.raw(sentence).grammar(self._names)
 
     def raw(self, sentence: Sequence[str]) -> RawGrammar:
         """Return the rules that apply to a tokenised sentence, with raw features.

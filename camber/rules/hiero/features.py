@@ -1,7 +1,8 @@
-"""The features of hierarchical rules: raw values, and what a linear model takes."""
+"""The features of hierarchical rules: names, kinds, and raw values."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,10 +11,11 @@ import numpy as np
 from camber.arrays.types import F8, I8, U1
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError
+from camber.features.feature import COUNT, INDICATOR, NUMBER, PROBABILITY, RULE, Feature
 from camber.rules.hiero.counting import RAW_NAMES
 from camber.rules.hiero.grammar import Grammar
 
-#: What extraction gives to a linear model unless it is asked for others.
+#: What extraction gives unless it is asked for others.
 DEFAULT_NAMES = (
     "p_coherent",
     "lex_t_given_s",
@@ -39,11 +41,8 @@ CDEC_NAMES = {
     "IsSingletonFE": "singleton_st",
 }
 
-#: The cost of an impossible event.
-MOST_COST = 99.0
-
-_PROBABILITIES = frozenset(name for name in RAW_NAMES if name.startswith(("p_", "lex_")))
-_COUNTS = frozenset(name for name in RAW_NAMES if name.startswith("count_"))
+#: The natural logarithm of an impossible event, which cdec takes for 10 to the power of -99.
+LEAST = -99.0 * math.log(10.0)
 
 
 @dataclass(frozen=True)
@@ -83,29 +82,34 @@ class RawGrammar:
         """Return the raw values of a feature (cdec's names will do), float64[rules]."""
         return self.raw[:, RAW_NAMES.index(check_names([name])[0])]
 
-    def linear(self, names: Sequence[str] = DEFAULT_NAMES) -> Grammar:
-        """Return the grammar with the features that a linear model takes: see :func:`linear_values`."""
-        return self.grammar(names)
-
-    def grammar(self, names: Sequence[str] = DEFAULT_NAMES, *, logarithms: bool = True) -> Grammar:
-        """Return the grammar with the named features: as a linear model takes them, or raw."""
+    def grammar(self, names: Sequence[str] = DEFAULT_NAMES) -> Grammar:
+        """Return the grammar with the named features, raw."""
         names = check_names(names)
-        if logarithms:
-            values = linear_values(self.raw, names)
-        else:
-            values = np.take(self.raw, [RAW_NAMES.index(name) for name in names], axis=1)  # in rows, as kernels want it
         return Grammar(
             names,
             self.source,
             self.source_offsets,
             self.target,
             self.target_offsets,
-            values,
+            np.take(self.raw, [RAW_NAMES.index(name) for name in names], axis=1),  # in rows, as kernels want it
             self.links,
             self.link_offsets,
             self.source_words,
             self.target_words,
         )
+
+
+def feature_of(name: str) -> Feature:
+    """Return a feature of hierarchical rules by its name (cdec's will do).
+
+    A linear model takes logarithms of counts with one more, as cdec does.
+    """
+    (name,) = check_names([name])
+    if name.startswith(("p_", "lex_")):
+        return Feature(name, PROBABILITY, RULE, least=LEAST)
+    if name.startswith("count_"):
+        return Feature(name, COUNT, RULE, plus=1.0)
+    return Feature(name, INDICATOR if name.startswith("singleton_") else NUMBER, RULE)
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -132,21 +136,3 @@ def chosen_names(lexical: str = "max") -> tuple[str, ...]:
     if lexical == "averaged":
         return (DEFAULT_NAMES[0], *averaged, *DEFAULT_NAMES[3:])
     return (*DEFAULT_NAMES[:3], *averaged, *DEFAULT_NAMES[3:]) if lexical == "both" else DEFAULT_NAMES
-
-
-def linear_value(name: str, values: F8) -> F8:
-    """Turn raw values of one feature into those of a linear model; see :func:`linear_values`."""
-    if name in _PROBABILITIES:
-        return np.minimum(-np.log10(np.maximum(values, 1e-300)), MOST_COST)
-    return np.log10(1.0 + values) if name in _COUNTS else values
-
-
-def linear_values(raw: F8, names: Sequence[str] = DEFAULT_NAMES) -> F8:
-    """Turn raw features [rules, len(RAW_NAMES)] into those of a linear model, [rules, len(names)].
-
-    Probabilities become costs -log10 p (at most 99), counts log10(1 + c); the rest stays. These are cdec's values.
-    """
-    out = np.empty((len(raw), len(names)))
-    for at, name in enumerate(names):
-        out[:, at] = linear_value(name, raw[:, RAW_NAMES.index(name)])
-    return out + 0.0  # -log10(1) is -0.0

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
 from camber.arrays.types import F8, I8, U1
 from camber.corpus import Vocabulary
+from camber.rules.source import RuleSource
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Grammar:
     source_offsets: I8  # [rules + 1]
     target: I8  # symbols: a word of `target_words`, or -1, -2: what the source's -1, -2 is translated to
     target_offsets: I8  # [rules + 1]
-    features: F8  # [rules, features]: as the linear model takes them; NaN: the rule lacks the feature
+    features: F8  # [rules, features]: raw; NaN: the rule lacks the feature
     links: U1  # [links, 2]: places of words that are translations of each other
     link_offsets: I8  # [rules + 1]
     source_words: Vocabulary
@@ -63,35 +64,11 @@ class Grammar:
         return [(s, t) for s, t in self.links[a:b].tolist()]
 
 
-class GrammarSource(Protocol):
-    """Anything that gives the rules for a sentence: an indexed corpus, or grammars that were made before."""
+class GrammarSource(RuleSource, Protocol):
+    """A source of grammars: an indexed corpus, or grammars that were made before."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features of every rule."""
-        ...
-
-    def grammar(self, sentence: Sequence[str]) -> Grammar:
-        """Return the rules that apply to a tokenised sentence."""
-        ...
-
-
-@runtime_checkable
-class RawGrammarSource(GrammarSource, Protocol):
-    """A source that keeps raw probabilities and counts, and makes logarithms of them if it is asked to."""
-
-    settings: Any
-
-    def with_logarithms(self, *, logarithms: bool) -> RawGrammarSource:
-        """Return the same source that gives logarithms, or raw probabilities and counts."""
-        ...
-
-    def remembering(self) -> RawGrammarSource:
-        """Return the same source, which keeps the rules of sentences."""
-        ...
-
-    def linear_value(self, name: str, values: F8) -> F8:
-        """Turn raw values of a feature into what a linear model takes."""
+    def grammar(self, sentence: Sequence[str], number: int = 0) -> Grammar:
+        """Return the rules that apply to a tokenised sentence, which has this number in its text."""
         ...
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I8
 from camber.corpus import Vocabulary
 from camber.errors import ModelError
+from camber.features.feature import NUMBER, RULE, Feature
 from camber.progress import log
 from camber.rules.hiero.grammar import Grammar
 
@@ -71,6 +73,30 @@ class GrammarSet:
     def names(self) -> tuple[str, ...]:
         """The features of every rule."""
         return self.rules.names
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What their maker gave to every rule: numbers, whatever they mean."""
+        return tuple(Feature(name, NUMBER, RULE) for name in self.names)
+
+    @property
+    def source_words(self) -> Vocabulary:
+        """The source words of all rules."""
+        return self.rules.source_words
+
+    @property
+    def target_words(self) -> Vocabulary:
+        """The target words of all rules."""
+        return self.rules.target_words
+
+    @property
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """Nothing: the grammars are as they are."""
+        return {}
+
+    def remembering(self) -> GrammarSet:
+        """Return this: all grammars are here."""
+        return self
 
     def __len__(self) -> int:
         """Return the number of grammars."""

@@ -20,6 +20,7 @@ from camber.arrays.ragged import offsets_from, places_of, ranks, sort_keys, take
 from camber.arrays.types import F4, F8, I4, I8, U1, AnyArray
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
+from camber.features.feature import NUMBER, RULE, Feature
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, find, insert
 from camber.rules.hiero.grammar import Grammar
@@ -115,6 +116,20 @@ class RuleTable:
         """The features of the rules that :meth:`grammar` gives."""
         return (*self.scores_names, RULE_PENALTY)
 
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features of the rules that :meth:`grammar` gives: Moses' own numbers, which are logarithms."""
+        return tuple(Feature(name, NUMBER, RULE) for name in self.names)
+
+    @property
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """How many rules a sentence gets."""
+        return {"table": {"limit": self.limit}}
+
+    def remembering(self) -> RuleTable:
+        """Return this: rules are looked up, and there is nothing that would be worth keeping."""
+        return self
+
     def giving(self, limit: int | None = None, span: int | None = None, *, logarithms: bool | None = None) -> RuleTable:
         """Return the same table with other grammars: see the fields of these names."""
         told = {"limit": limit, "span": span, "logarithms": logarithms}
@@ -134,7 +149,7 @@ class RuleTable:
         )  # fmt: skip
         return np.sort(matching[:count])
 
-    def grammar(self, sentence: Sequence[str]) -> Grammar:
+    def grammar(self, sentence: Sequence[str], number: int = 0) -> Grammar:
         """Return the rules that apply to a tokenised sentence."""
         sides = self.sides(sentence)
         starts = self.rule_offsets[sides]

@@ -18,6 +18,7 @@ from camber.arrays.ragged import offsets_from, take_ragged
 from camber.arrays.types import F4, I4, I8, U1, Bools
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, ModelError, SettingsError
+from camber.features.feature import COUNT, PROBABILITY, RULE, Feature
 from camber.kernel import kernel
 
 #: The columns of `RuleStore.scores`, in Moses' order.
@@ -28,6 +29,14 @@ COUNT_NAMES = ("count_s", "count_t", "count_st")
 
 #: What a rule's own features may be.
 RULE_FEATURES = (*SCORE_NAMES, *COUNT_NAMES)
+
+
+def feature_of(name: str) -> Feature:
+    """Return a feature of phrase pairs by its name."""
+    if name not in RULE_FEATURES:
+        raise SettingsError(f"no rule feature is called {name!r}; known: {', '.join(RULE_FEATURES)}")
+    return Feature(name, COUNT if name in COUNT_NAMES else PROBABILITY, RULE)
+
 
 #: The columns of `RuleStore.reordering`: relative to the previous phrase (backward), then to the next (forward).
 REORDERING_NAMES = (

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import neighbours
 
+from camber.bend.neighbours import LinearNeighbours, MonotoneNeighbours
 from camber.errors import SettingsError
 from camber.tune.descent import lbfgs
-from camber.tune.regularise import LinearNeighbours, MonotoneNeighbours
 
 CHAINS = [(0, 5), (5, 6), (7, 9), (9, 16)]
 # few distinct numbers, so that ties and plateaus are common
