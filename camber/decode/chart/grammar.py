@@ -15,6 +15,7 @@ from camber.arrays.types import Array
 from camber.decode.chart.features import LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
 from camber.errors import CamberError
 from camber.kernel import kernel
+from camber.kernel.sort import sort_falling
 from camber.kernel.table import capacity_for, find, insert
 from camber.lm.ngrams import UNKNOWN, step
 from camber.rules.hiero.grammar import Grammar
@@ -199,11 +200,4 @@ def _sort_rules(rules, number, nodes):
         first[node] = first[node - 1]
     first[0] = 0
     for node in range(nodes):
-        for i in range(first[node] + 1, first[node + 1]):
-            r = rules.order[i]
-            value = rules.estimate[r]
-            j = i - 1
-            while j >= first[node] and rules.estimate[rules.order[j]] < value:
-                rules.order[j + 1] = rules.order[j]
-                j -= 1
-            rules.order[j + 1] = r
+        sort_falling(rules.order, first[node], first[node + 1], rules.estimate)

@@ -15,7 +15,7 @@ from camber.arrays.types import Array
 from camber.decode.chart.hypergraph import GLUE, START
 from camber.decode.chart.parts import FRAME
 from camber.kernel import kernel
-from camber.kernel.table import capacity_for, mix
+from camber.kernel.table import capacity_for, clear, first_slot, mix, next_slot
 
 DERIVATION = np.dtype(
     [
@@ -94,8 +94,7 @@ def k_best(top, count, distinct, limit, rules, forest, room, found):
         status["phase"] = 0
         status["taken"] = -1
         status["exhausted"] = 0
-    for slot in range(len(room.seen)):
-        room.seen[slot] = -1
+    clear(room.seen)
     room.taken[0] = 0
     used = np.int64(0)
     total = 0
@@ -279,12 +278,11 @@ def _seen(c, v, rules, forest, room):
     ds[c]["factor"] = factor
     ds[c]["hash2"] = two
     ds[c]["factor2"] = factor2
-    mask = len(room.seen) - 1
-    slot = mix(np.int64(one >> np.uint64(1)) ^ mix(v)) & mask
+    slot = first_slot(room.seen, mix(np.int64(one >> np.uint64(1)) ^ mix(v)))
     while room.seen[slot] >= 0:
         other = ds[room.seen[slot]]
         if other["hash"] == one and other["hash2"] == two and forest.edges[other["edge"]]["vertex"] == v:
             return True
-        slot = (slot + 1) & mask
+        slot = next_slot(room.seen, slot)
     room.seen[slot] = c
     return False

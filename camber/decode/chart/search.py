@@ -17,7 +17,7 @@ from camber.decode.chart.hypergraph import BUNDLES, CELLS, GLUE, ITEMS, QUEUE, S
 from camber.decode.chart.lm import LEFT, RIGHT, SIZE, glue_state, piece_state
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push
-from camber.kernel.table import mix
+from camber.kernel.table import clear, first_slot, mix, next_slot
 
 GRAMMAR = np.int64(0)
 #: codes for a work array that is too small
@@ -289,8 +289,7 @@ def _score_cell(c, rules, models, begin_states, end_words, complete, weights, fo
 def _take_cells(begin, end, complete, pop_limit, beam, rules, models, begin_states, end_words, weights, forest, room):
     """Turn the best cells of the queue into edges and sort their vertices; return 0, or a negative code."""
     counts, cells = room.counts, room.cells
-    for slot in range(len(room.slots)):
-        room.slots[slot] = -1
+    clear(room.slots)
     first = forest.size[0]
     pops = 0
     best = -np.inf
@@ -361,8 +360,7 @@ def _add_edge(c, begin, end, complete, rules, models, forest, room):
             key ^= size
             for i in range(size >> 1):
                 key = mix(key ^ (room.cell_states[c, k, LEFT + i] << 3))
-    mask = len(slots) - 1
-    slot = key & mask
+    slot = first_slot(slots, key)
     while slots[slot] >= 0:
         v = slots[slot]
         if complete or _same_state(v, c, len(models.weights), forest, room):
@@ -376,7 +374,7 @@ def _add_edge(c, begin, end, complete, rules, models, forest, room):
                 edge["next"] = edges[head]["next"]
                 edges[head]["next"] = e
             return True
-        slot = (slot + 1) & mask
+        slot = next_slot(slots, slot)
     v = forest.size[0]
     forest.size[0] = v + 1
     slots[slot] = v

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from camber.kernel import kernel
-from camber.kernel.table import mix
+from camber.kernel.table import first_slot, mix, next_slot
 
 
 @kernel
@@ -63,8 +63,7 @@ def cover(bits, slots, count, gaps, cost, future, length, coverage, start, end):
         h = mix(
             h ^ np.int64(bits[count, w] & np.uint64(0x7FFFFFFFFFFFFFFF)) ^ np.int64(bits[count, w] >> np.uint64(63))
         )
-    mask = len(slots) - 1
-    slot = h & mask
+    slot = first_slot(slots, h)
     while slots[slot] >= 0:
         other = slots[slot]
         same = True
@@ -74,7 +73,7 @@ def cover(bits, slots, count, gaps, cost, future, length, coverage, start, end):
                 break
         if same:
             return other, count
-        slot = (slot + 1) & mask
+        slot = next_slot(slots, slot)
     slots[slot] = count
     # first gap and future cost, once per coverage
     gap = gaps[coverage]

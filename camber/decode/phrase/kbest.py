@@ -14,7 +14,7 @@ from camber.decode.phrase.features import DISTORTION, LM, PHRASE_PENALTY, REORDE
 from camber.decode.phrase.search import DISCONTINUOUS, MONOTONE, SWAP
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push
-from camber.kernel.table import mix
+from camber.kernel.table import clear, first_slot, mix, next_slot
 from camber.lm.ngrams import step
 
 ITEM = np.dtype(
@@ -34,8 +34,7 @@ def k_best(hyps, best, count, distinct, tries, options, room, found, at, part):
     hypotheses of all parts go to room.path. At most `tries` derivations are looked at for distinct texts.
     """
     items, path = room.items, room.path
-    for slot in range(len(room.seen_slots)):
-        room.seen_slots[slot] = -1
+    clear(room.seen_slots)
     size = 0
     used = 0
     total = 0
@@ -129,13 +128,12 @@ def _seen(hyps, item, options, room, total):
             first = mix(first ^ word)
             second = mix((second >> 1) ^ (word << 20))
         walk = room.items[walk]["next"]
-    mask = len(room.seen_slots) - 1
-    slot = first & mask
+    slot = first_slot(room.seen_slots, first)
     while room.seen_slots[slot] >= 0:
         n = room.seen_slots[slot]
         if room.seen[n, 0] == first and room.seen[n, 1] == second:
             return True
-        slot = (slot + 1) & mask
+        slot = next_slot(room.seen_slots, slot)
     room.seen_slots[slot] = total
     room.seen[total, 0] = first
     room.seen[total, 1] = second

@@ -15,6 +15,7 @@ from camber.arrays.types import F4, F8, I4, I8
 from camber.bend.weighing import Weighing
 from camber.decode.phrase.features import PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.kernel import kernel
+from camber.kernel.sort import insert_falling
 from camber.lm.ngrams import step
 from camber.rules.phrase.source import PhraseBatch
 
@@ -235,10 +236,4 @@ def _reorder(rules, weights, options):
         for m in range(3):
             for o in range(first, last):
                 value = options.estimate[o] + options.reorder[o, m]
-                slot = o
-                while slot > first and options.score[m, slot - 1] < value:
-                    options.score[m, slot] = options.score[m, slot - 1]
-                    options.order[m, slot] = options.order[m, slot - 1]
-                    slot -= 1
-                options.score[m, slot] = value
-                options.order[m, slot] = o
+                insert_falling(options.score[m], options.order[m], first, o, value, o)

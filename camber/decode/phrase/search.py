@@ -21,7 +21,8 @@ from camber.arrays.types import Array
 from camber.decode.phrase.coverage import cover, covered, is_free
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push, replace
-from camber.kernel.table import mix
+from camber.kernel.sort import insert_falling
+from camber.kernel.table import clear, first_slot, mix, next_slot
 from camber.lm.ngrams import step
 
 HYPOTHESIS = np.dtype(
@@ -136,8 +137,7 @@ def search(
 def _start(length, future, begin_states, with_reordering, room):
     """Put the empty hypothesis, alone in its group, into stack 0."""
     counts = room.counts
-    for slot in range(len(room.coverage_slots)):
-        room.coverage_slots[slot] = -1
+    clear(room.coverage_slots)
     for w in range(room.bits.shape[1]):
         room.bits[0, w] = np.uint64(0)
     room.gaps[0] = 0
@@ -280,8 +280,7 @@ def _ask_models(c, h, option, complete, options, models, end_words, room):
 def _take_cells(complete, options, models, end_words, with_reordering, pop_limit, room):
     """Turn the best cells of the queue into hypotheses; return 0, or a negative code when there is no room."""
     counts, cells, scores, queue = room.counts, room.cells, room.heap_scores, room.heap_cells
-    for slot in range(len(room.slots)):
-        room.slots[slot] = -1
+    clear(room.slots)
     counts[HEADS] = 0
     size = counts[QUEUE]
     pops = 0
@@ -356,8 +355,7 @@ def _add_hypothesis(back, option, c, edge, complete, options, with_reordering, r
         key = mix(coverage * 65536 + end)
         for k in range(models):
             key = mix(key ^ states[index, k])
-    mask = len(slots) - 1
-    slot = key & mask
+    slot = first_slot(slots, key)
     while slots[slot] >= 0:
         head = heads[slots[slot]]
         if complete or _same_state(head, index, options, with_reordering, room):
@@ -369,7 +367,7 @@ def _add_hypothesis(back, option, c, edge, complete, options, with_reordering, r
                 new["alt"] = head
                 heads[slots[slot]] = index
             return
-        slot = (slot + 1) & mask
+        slot = next_slot(slots, slot)
     slots[slot] = room.counts[HEADS]
     heads[room.counts[HEADS]] = index
     room.counts[HEADS] += 1
@@ -391,14 +389,13 @@ def _same_state(a, b, options, with_reordering, room):
 @kernel
 def _group_slot(h, room):
     """Return the slot of the group of hypothesis `h`, or the free slot where it belongs."""
-    mask = len(room.slots) - 1
     one = room.hyps[h]
-    slot = mix(np.int64(one["coverage"]) * 65536 + one["end"]) & mask
+    slot = first_slot(room.slots, mix(np.int64(one["coverage"]) * 65536 + one["end"]))
     while room.slots[slot] >= 0:
         group = room.groups[room.slots[slot]]
         if group["coverage"] == one["coverage"] and group["end"] == one["end"] and group["swap"] == one["swap"]:
             break
-        slot = (slot + 1) & mask
+        slot = next_slot(room.slots, slot)
     return slot
 
 
@@ -406,8 +403,7 @@ def _group_slot(h, room):
 def _group_heads(stack, options, with_reordering, room):
     """Sort the hypotheses of a stack into groups, and the rows of each group once for every orientation."""
     hyps, groups, rows, row_score, counts = room.hyps, room.groups, room.rows, room.row_score, room.counts
-    for slot in range(len(room.slots)):
-        room.slots[slot] = -1
+    clear(room.slots)
     first = counts[GROUPS]
     for i in range(counts[HEADS]):
         h = room.heads[i]
@@ -430,12 +426,6 @@ def _group_heads(stack, options, with_reordering, room):
         group = groups[room.slots[_group_slot(h, room)]]
         for m in range(3 if with_reordering else 1):
             value = hyps[h]["score"] + options.reorder[hyps[h]["option"], 3 + m]
-            row = group["first"] + group["count"]
-            while row > group["first"] and row_score[m, row - 1] < value:
-                row_score[m, row] = row_score[m, row - 1]
-                rows[m, row] = rows[m, row - 1]
-                row -= 1
-            row_score[m, row] = value
-            rows[m, row] = h
+            insert_falling(row_score[m], rows[m], group["first"], group["first"] + group["count"], value, h)
         group["count"] += 1
     room.stack_first[stack + 1] = counts[GROUPS]
