@@ -196,3 +196,17 @@ def spell(found, options, unknown_ids, offsets, ids):
                 ids[at] = word if word >= 0 else unknown_ids[-1 - word]
                 at += 1
         offsets[d + 1] = at
+
+
+@kernel
+def part_rows(found, parts, inside, outside, table, context):
+    """Divide the features of parts into those that their option tells, and the others.
+
+    inside, outside int64: columns of either kind; table float64[options, inside]; context float64[parts, outside].
+    """
+    for part in range(parts):
+        option = found.option[part]
+        for k in range(len(inside)):
+            table[option, k] = found.features[part, inside[k]]
+        for k in range(len(outside)):
+            context[part, k] = found.features[part, outside[k]]

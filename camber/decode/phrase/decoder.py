@@ -19,7 +19,7 @@ from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.inputs import Input
 from camber.decode.languages import Languages
 from camber.decode.phrase import batch as kernels
-from camber.decode.phrase.batch import Found, Limits, RuleColumns, Workspace, decode_batch, spell
+from camber.decode.phrase.batch import Found, Limits, RuleColumns, Workspace, decode_batch, part_rows, spell
 from camber.decode.phrase.features import DISTORTION, LM, features
 from camber.decode.phrase.options import LanguageModels, Options, Words, build_options, rule_columns, rule_values
 from camber.decode.phrase.settings import DecodeSettings
@@ -27,6 +27,7 @@ from camber.decode.searcher import Work
 from camber.decode.windows import decode_in_windows
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
+from camber.features.feature import RULE, Feature
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
 from camber.progress import Counter
@@ -291,10 +292,20 @@ def _decode_columns(shared: tuple[PhraseDecoder, Vocabulary, int], batch: Sequen
     chosen = found.option[:parts]
     ids = np.empty(int((options.word_first[chosen + 1] - options.word_first[chosen]).sum()), np.int32)
     spell(found, options, vocabulary.encode(unknown), offsets, ids)
-    design = decoder.weighing.design(
-        Parts.of_dense(decoder.inputs, found.features[:parts], found.rule[:parts]), found.part_first[: count + 1]
-    )
+    design = decoder.weighing.design(_parts(decoder.inputs, found, options), found.part_first[: count + 1])
     return HypothesisColumns(found.count, design.dense, Sentences(ids, offsets, vocabulary), design.sparse)
+
+
+def _parts(inputs: tuple[Feature, ...], found: Found, options: Options) -> Parts:
+    """Return all parts of a batch; what is known of a rule before the search is that of its option."""
+    parts = int(found.next[2])
+    inside, outside = (
+        np.array([column for column, feature in enumerate(inputs) if (feature.scope == RULE) == known], np.int64)
+        for known in (True, False)
+    )
+    table, context = np.full((len(options.rule), len(inside)), np.nan), np.empty((parts, len(outside)))
+    part_rows(found, parts, inside, outside, table, context)
+    return Parts(inputs, table, found.option[:parts], context, found.rule[:parts])
 
 
 def _number_phrases(spans: I8, flat: Sequence[str]) -> tuple[I8, I8, list[str]]:
