@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+import camber
 from camber.cli import cli
 from camber.files import read_lines
 from camber.nbest.nbest import NBest
@@ -50,8 +52,18 @@ def test_a_model_is_bent_described_drawn_used_and_straightened(
     )
     assert done.exit_code == 0, done.output
     assert len(read_lines(out)) == 40
-    assert "p_t_given_s" in NBest.read(nbest).names  # raw values, before the bend
-    assert not any("@" in name for name in NBest.read(nbest).names)
+    listed, weights = NBest.read(nbest), camber.load(bent).weights  # it holds what the weights multiply
+    assert "p_t_given_s" not in listed.names
+    vector = np.array([weights[name] for name in listed.names])
+    np.testing.assert_allclose(np.nan_to_num(listed.hypothesis_features()) @ vector, listed.scores, atol=1e-6)
+    done = run(
+        "translate", bent, "--input", hotel_files / "test.es", "--output", out, "--nbest", 5, "--nbest-file",
+        nbest.with_suffix(".jsonl"),
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    raw = NBest.read(nbest.with_suffix(".jsonl"))
+    assert "p_t_given_s" in raw.names  # raw values, before the bend
+    assert not any("@" in name for name in raw.names)
 
     done = run("tune", bent, *dev, "--out", straight, "--bend", "none", *PRO)
     assert done.exit_code == 0, done.output

@@ -14,8 +14,9 @@ from toys.models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_we
 from camber.corpus import Sentences, Vocabulary
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
+from camber.decode.chart.forest import best_derivation
 from camber.decode.chart.settings import ChartSettings
-from camber.decode.inputs import as_inputs
+from camber.decode.inputs import Input, as_inputs
 from camber.decode.lists import to_nbest
 from camber.engine import Threads
 from camber.errors import CamberError
@@ -131,7 +132,7 @@ def test_states_that_stop_early_keep_scores_true(seed, order):
     decoder = ChartDecoder(
         OneGrammar(grammar_of(rules)), [model], weights, ChartSettings(pop_limit=EVERYTHING, beam=0.0, copy_known=True)
     )
-    assert decoder._language.reach.max() < 127
+    assert decoder._models.reach.max() < 127
     sentence = [str(word) for word in rng.choice(SOURCE, 4)]
     every = [
         naive.features(rules, derivation, sentence, NAMES, [])
@@ -153,8 +154,8 @@ def test_states_that_stop_early_keep_scores_true(seed, order):
 @given(cases)
 def test_the_hypergraph_holds_every_derivation(case):
     decoder, expected, sentence = make(case)
-    graph = decoder.hypergraph(sentence)
-    assert graph.inside(decoder.weights)[graph.top] == pytest.approx(expected[0][0], abs=1e-8)
+    graph = decoder.hypergraph(Input(sentence))
+    assert best_derivation(graph, decoder.weighing).score == pytest.approx(expected[0][0], abs=1e-8)
     ways = np.zeros(len(graph.spans))
     for edge in np.argsort(graph.heads, kind="stable"):
         ways[graph.heads[edge]] += np.prod([ways[tail] for tail in graph.tails[edge] if tail >= 0])
@@ -180,7 +181,7 @@ def test_a_sentence_of_any_length_is_decoded_whole(length):
     decoder, sentence = toy(length, pop_limit=10)
     for derivation in next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1))):
         sums = dict(zip(decoder.names, derivation.linear_sums.tolist(), strict=True))
-        assert sums["lm"] == pytest.approx(float(decoder.models[0].score([derivation.words])[0]), abs=1e-6)
+        assert sums["lm"] == pytest.approx(float(decoder.languages.models[0].score([derivation.words])[0]), abs=1e-6)
         assert derivation.linear_sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-6)
         covered = [
             place
@@ -208,7 +209,7 @@ def test_columns_say_what_the_derivations_say():
     decoded = list(decoder.decode(as_inputs(sentences), nbest=8, engine=Threads(1)))
     flat = list(itertools.chain(*decoded))
     assert columns.counts.tolist() == [len(found) for found in decoded]
-    np.testing.assert_allclose(columns.features, [d.sums for d in flat], atol=1e-9)
+    np.testing.assert_allclose(columns.features, [d.linear_sums for d in flat], atol=1e-9)
     offsets = columns.words.offsets.tolist()
     texts = [vocabulary.decode(columns.words.ids[a:b].tolist()) for a, b in itertools.pairwise(offsets)]
     assert texts == [d.words for d in flat]
@@ -222,7 +223,7 @@ def test_derivations_become_a_list_with_parts_and_alignments():
     decoded = list(decoder.decode(as_inputs([sentence, []]), nbest=4, engine=Threads(1)))
     nbest = to_nbest(decoder, decoded)
     flat = list(itertools.chain(*decoded))
-    np.testing.assert_allclose(nbest.hypothesis_features(), [d.sums for d in flat])
+    np.testing.assert_allclose(nbest.hypothesis_features(), [d.linear_sums for d in flat])
     assert nbest.texts == [" ".join(d.words) for d in flat]
 
 

@@ -14,6 +14,7 @@ from camber.decode.phrase.features import feature_names, untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
+from camber.progress import log
 from camber.rules.phrase.source import StoredRules
 
 
@@ -76,21 +77,21 @@ def test_a_sentence_of_two_thousand_words_is_translated_in_windows(model):
     notes = []
     handler = logging.Handler()
     handler.emit = lambda record: notes.append(record.getMessage())
-    level = phrase.log.level
-    phrase.log.addHandler(handler)
-    phrase.log.setLevel(logging.INFO)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
     try:
         found = next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1)))
     finally:
-        phrase.log.removeHandler(handler)
-        phrase.log.setLevel(level)
+        log.removeHandler(handler)
+        log.setLevel(level)
     assert any("2000 words" in note and "windows" in note for note in notes)
     assert 1 <= len(found) <= 3
     for derivation in found:
         covered = sorted(i for a, b in derivation.spans.tolist() for i in range(a, b))
         assert covered == list(range(2000))
-        np.testing.assert_allclose(derivation.features.sum(0) @ decoder.weights, derivation.score, rtol=1e-12)
-        for k, lm in enumerate(decoder.models):
+        np.testing.assert_allclose(derivation.linear_sums @ decoder.weights, derivation.score, rtol=1e-12)
+        for k, lm in enumerate(decoder.languages.models):
             np.testing.assert_allclose(derivation.features[:, 14 + k].sum(), lm.score([derivation.words])[0])
 
 

@@ -14,6 +14,7 @@ from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.search import extend
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
+from camber.lm.ngrams import step
 from camber.rules.phrase.source import StoredRules
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
@@ -184,10 +185,10 @@ def test_the_short_cut_through_a_phrase_gives_the_score_of_every_word():
             ids, _ = lm._encode([left, right])
             state, inner = lm.begin, lm.root
             for word in ids[: len(left)]:
-                _, state = phrase.step(lm.nodes, lm.children, state, word)
+                _, state = step(lm.nodes, lm.children, state, word)
             states, gains = np.zeros(len(right), np.int32), np.zeros(len(right))
             for t, word in enumerate(ids[len(left) :]):
-                gains[t], inner = phrase.step(lm.nodes, lm.children, inner, word)
+                gains[t], inner = step(lm.nodes, lm.children, inner, word)
                 states[t] = inner
             rest = gains.sum() - np.cumsum(gains)
             words = ids[len(left) :].astype(np.int32)
@@ -195,5 +196,5 @@ def test_the_short_cut_through_a_phrase_gives_the_score_of_every_word():
             whole = naive.lm_score(ngrams, left + right, end=False) - naive.lm_score(ngrams, left, end=False)
             assert gain == pytest.approx(whole, abs=1e-9)
             for word in words:
-                _, state = phrase.step(lm.nodes, lm.children, state, word)
+                _, state = step(lm.nodes, lm.children, state, word)
             assert after == state

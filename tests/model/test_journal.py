@@ -365,6 +365,6 @@ def test_many_calls_translate_as_one_call_of_all_pairs(phrase: Path, hotel_files
     together = add(other, *lines)
     one_by_one = adder.load()
     assert one_by_one.translate(lines[0]) == together.translate(lines[0])
-    index, every = one_by_one.decoder.added.index, together.decoder.added.index
+    index, every = one_by_one.decoder.rules.overlay.index, together.decoder.rules.overlay.index
     assert sorted(index.source.vocabulary.words) == sorted(every.source.vocabulary.words)
     assert np.array_equal(index.source.lengths, every.source.lengths)
