@@ -93,8 +93,8 @@ def words(line: str) -> list[str]:
     for blank in "\t\r\n":
         if blank in line:
             line = line.replace(blank, " ")
-    found = line.split(" ")
-    return [word for word in found if word] if "" in found else found
+    pieces = line.split(" ")
+    return [word for word in pieces if word] if "" in pieces else pieces
 
 
 def check_outputs(*paths: str | Path | None) -> None:

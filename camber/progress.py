@@ -15,7 +15,7 @@ log = logging.getLogger("camber")
 log.addHandler(logging.NullHandler())
 
 
-def show(quiet: bool = False) -> None:
+def show(*, quiet: bool = False) -> None:
     """Send progress to standard error: one short line each (warnings only when `quiet`)."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))

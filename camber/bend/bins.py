@@ -86,8 +86,8 @@ class Bins:
         """Return the bin of every value, int64 of the same shape; -1 for NaN, which is an absent feature."""
         numbers = np.asarray(values, np.float64)
         # the first bin is open below, so its low is no edge; searchsorted puts NaN behind everything
-        found = np.searchsorted(self.lows[1:], numbers, side="right")
-        return np.where(np.isnan(numbers) | (len(self) == 0), -1, found).astype(np.int64)
+        bins = np.searchsorted(self.lows[1:], numbers, side="right")
+        return np.where(np.isnan(numbers) | (len(self) == 0), -1, bins).astype(np.int64)
 
 
 def ideal_size(frequencies: npt.ArrayLike, bins: int) -> tuple[int, int]:

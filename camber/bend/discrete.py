@@ -122,20 +122,20 @@ class DiscreteBend:
 
     def linear_weights(self, weights: F8) -> F8:
         """Return the weights of the inputs as they are, 0 for those that are only bent: float64[names] → [inputs]."""
-        found = np.zeros(len(self.inputs))
-        found[self.linear] = weights[: len(self.linear)]
-        return found
+        linear = np.zeros(len(self.inputs))
+        linear[self.linear] = weights[: len(self.linear)]
+        return linear
 
     def bin_values(self, weights: F8) -> F8:
         """Return what a value in each bin adds to the score: float64[names] → [bins]."""
-        own = np.array(weights[len(self.linear) :], np.float64)
+        bin_weights = np.array(weights[len(self.linear) :], np.float64)
         if self.kind != OVERLAP:
-            return own
-        found = own.copy()
+            return bin_weights
+        values = bin_weights.copy()
         for first, last in self.chains.tolist():
-            found[first + 1 : last] += own[first : last - 1]
-            found[first : last - 1] += own[first + 1 : last]
-        return found
+            values[first + 1 : last] += bin_weights[first : last - 1]
+            values[first : last - 1] += bin_weights[first + 1 : last]
+        return values
 
     def start(self, old: Weighing, seen: Seen) -> dict[str, float]:
         """Return weights under which scores come near to those of a model of another shape.
@@ -271,8 +271,8 @@ class DiscreteBend:
                 raise InputError(f"not a bin: {error}", path, number, remedy="tune the model again") from None
         bins = {}
         try:
-            for name, found in rows.items():
-                lows, highs, populations = (np.array(column) for column in zip(*found, strict=True))
+            for name, intervals in rows.items():
+                lows, highs, populations = (np.array(column) for column in zip(*intervals, strict=True))
                 bins[name] = Bins(lows, highs, populations)
             return cls(tuple(inputs), bins, kind, tuple(lines[2].split()[2:]))
         except CamberError as error:
@@ -284,10 +284,10 @@ def tally(pieces: Sequence[tuple[F8, I8]]) -> tuple[F8, I8]:
 
     NaN, an absent feature, is left out.
 
-    >>> [found.tolist() for found in tally([(np.array([0.5, 0.1, 0.5]), np.array([1, 1, 2]))])]
+    >>> [column.tolist() for column in tally([(np.array([0.5, 0.1, 0.5]), np.array([1, 1, 2]))])]
     [[0.1, 0.5], [1, 3]]
     """
-    values = np.concatenate([np.zeros(0), *(found for found, _ in pieces)])
+    values = np.concatenate([np.zeros(0), *(numbers for numbers, _ in pieces)])
     often = np.concatenate([np.zeros(0, np.int64), *(count for _, count in pieces)])
     present = ~np.isnan(values)
     values, often = values[present], often[present]

@@ -122,9 +122,9 @@ class Response:
     @cached_property
     def violations(self) -> Bools:
         """Which bins go against the direction: they lie on the wrong side of the bin before, bool[bins]."""
-        found = np.zeros(len(self), np.bool_)
-        found[1:] = self.direction * np.diff(self.values) < -_STILL * self.spread
-        return found
+        against = np.zeros(len(self), np.bool_)
+        against[1:] = self.direction * np.diff(self.values) < -_STILL * self.spread
+        return against
 
     @cached_property
     def log_curve(self) -> LogCurve | None:
@@ -176,12 +176,12 @@ class Response:
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]]) -> list[Response]:
         """Make responses of the rows that :meth:`to_rows` gave, features in order of their first row."""
-        found: dict[str, list[tuple[float, float, int, float]]] = {}
+        features: dict[str, list[tuple[float, float, int, float]]] = {}
         for row in rows:
             if len(row) != len(COLUMNS):
                 raise CamberError(f"a response row of {len(row)} columns; expected {', '.join(COLUMNS)}")
             feature, number, low, high, population, value = row
-            bins = found.setdefault(feature, [])
+            bins = features.setdefault(feature, [])
             try:
                 bins.append((float(low), float(high), int(population), float(value)))
                 in_order = int(number) == len(bins) - 1
@@ -190,5 +190,6 @@ class Response:
             if not in_order:
                 raise CamberError(f"response of {feature}: bin {number} where bin {len(bins) - 1} is expected")
         return [
-            cls(feature, *(np.array(column) for column in zip(*bins, strict=True))) for feature, bins in found.items()
+            cls(feature, *(np.array(column) for column in zip(*bins, strict=True)))
+            for feature, bins in features.items()
         ]

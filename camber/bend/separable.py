@@ -61,9 +61,9 @@ class Separability:
     def __str__(self) -> str:
         rows = (("linear", self.linear), ("globally non-linear", self.globally), ("locally non-linear", self.locally))
         return "\n".join(
-            f"{name:20}{'separable' if found.separable else 'inseparable':13}"
-            f"{int(found.sentences.sum()):,} of {len(found.sentences):,} sentences by themselves"
-            for name, found in rows
+            f"{name:20}{'separable' if separation.separable else 'inseparable':13}"
+            f"{int(separation.sentences.sum()):,} of {len(separation.sentences):,} sentences by themselves"
+            for name, separation in rows
         )
 
 
@@ -82,8 +82,8 @@ def separable(
     features of rules: `absent=0.0` suits these. Sums of an `NBest` are those of what a linear model takes.
 
     >>> two_small, one_large = [{"h": 2.0}, {"h": 2.0}], [{"h": 4.0}]
-    >>> found = separable([[two_small, one_large]], [[1.0, 0.0]])
-    >>> found.linear.separable, found.globally.separable, found.locally.separable
+    >>> answer = separable([[two_small, one_large]], [[1.0, 0.0]])
+    >>> answer.linear.separable, answer.globally.separable, answer.locally.separable
     (False, False, True)
     """
     columns = _columns(nbest, features, absent)
@@ -222,18 +222,18 @@ def _solved(differences: Any) -> tuple[F8 | None, I8]:
     chosen = np.unique(np.linspace(0, pairs - 1, min(pairs, FIRST_PAIRS)).astype(np.int64))
     weights = np.zeros(width)
     while len(chosen):
-        found = linprog(
+        solution = linprog(
             np.append(np.zeros(width), 1.0),
             A_ub=-scipy.sparse.hstack([scaled[chosen], np.ones((len(chosen), 1))], format="csr"),
             b_ub=-np.ones(len(chosen)),
             bounds=[(None, None)] * width + [(0.0, None)],
             method="highs",
         )
-        if found.status != 0:
-            raise CamberError(f"the linear program of separability was not solved: {found.message}")
-        if found.fun > 0.5:
-            return None, chosen[found.ineqlin.marginals < -1e-9]
-        weights = found.x[:width]
+        if solution.status != 0:
+            raise CamberError(f"the linear program of separability was not solved: {solution.message}")
+        if solution.fun > 0.5:
+            return None, chosen[solution.ineqlin.marginals < -1e-9]
+        weights = solution.x[:width]
         leads = scaled @ weights
         wrong = np.flatnonzero(leads < 0.5)
         if not len(wrong):

@@ -73,7 +73,7 @@ def cli(quiet: bool) -> None:
     """Machine translation and n-best re-ranking in which every feature may bend."""
     from camber.progress import show
 
-    show(quiet)
+    show(quiet=quiet)
 
 
 def main() -> None:

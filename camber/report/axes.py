@@ -81,13 +81,12 @@ class Scale:
         if not self.logarithmic:
             return round_values(self.low, self.high, most)
         first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        finer = [f * 10.0**k for k in range(first - 1, last + 1) for f in (1, 2, 5)]
+        finer = [x for x in finer if self.low * (1 - 1e-9) <= x <= self.high * (1 + 1e-9)]
         if last - first < 1:  # less than two powers of ten: 1, 2, 5, or what is round between
-            finer = [f * 10.0**k for k in range(first - 1, last + 1) for f in (1, 2, 5)]
-            finer = [x for x in finer if self.low * (1 - 1e-9) <= x <= self.high * (1 + 1e-9)]
             return finer if len(finer) >= 2 else [x for x in round_values(self.low, self.high, most) if x > 0]
         powers = range(first, last + 1)
         if len(powers) <= most // 3:
-            found = [f * 10.0**k for k in range(first - 1, last + 1) for f in (1, 2, 5)]
-            return [x for x in found if self.low * (1 - 1e-9) <= x <= self.high * (1 + 1e-9)]
+            return finer
         step = -(-len(powers) // most)
         return [10.0**k for k in powers if k % step == 0]

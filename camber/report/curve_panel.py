@@ -52,11 +52,11 @@ def reach(response: Response) -> str:
 
 def curve_formula(response: Response) -> str:
     """Write the fitted log curve, or why there is none."""
-    found = response.log_curve
-    if found is None:
+    curve = response.log_curve
+    if curve is None:
         return f"no log curve ({response.no_log_curve})"
-    sign = "−" if found.slope < 0 else "+"
-    return f"{number(found.level)} {sign} {number(abs(found.slope))} ln x"
+    sign = "−" if curve.slope < 0 else "+"
+    return f"{number(curve.level)} {sign} {number(abs(curve.slope))} ln x"
 
 
 def summary(response: Response) -> str:
@@ -71,14 +71,14 @@ def summary(response: Response) -> str:
         bins += f", {against:,} against it" if against else ", none against it"
     if response.straight:
         bins += ", a straight line"
-    found = response.log_curve
-    if found is None:
+    fitted = response.log_curve
+    if fitted is None:
         return f"{bins} · {curve_formula(response)}"
     curve = f"log curve {curve_formula(response)}"
-    if found.explained is not None:
-        curve += f", explains {found.explained:.0%}".replace("%", " %")
-    if found.bins < len(response):
-        curve += f" (of {found.bins:,} bins)"
+    if fitted.explained is not None:
+        curve += f", explains {fitted.explained:.0%}".replace("%", " %")
+    if fitted.bins < len(response):
+        curve += f" (of {fitted.bins:,} bins)"
     return f"{bins} · {curve}"
 
 
@@ -290,14 +290,14 @@ def _regions(response: Response, left: F8, right: F8) -> list[Region]:
     """Divide the picture among the bins; those too narrow to be pointed at are told together."""
     n = len(response)
     borders = np.concatenate([[_LEFT], (right[:-1] + left[1:]) / 2, [_RIGHT]])
-    found: list[Region] = []
+    regions: list[Region] = []
     first = 0
     for k in range(n):
         # the last ones join too if what remains is too narrow
         if k == n - 1 or (borders[k + 1] - borders[first] >= _NARROWEST and borders[n] - borders[k + 1] >= _NARROWEST):
-            found.append(Region(float(borders[first]), float(borders[k + 1]), told(response, first, k)))
+            regions.append(Region(float(borders[first]), float(borders[k + 1]), told(response, first, k)))
             first = k + 1
-    return found
+    return regions
 
 
 def told(response: Response, first: int, last: int) -> str:

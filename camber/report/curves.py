@@ -64,16 +64,16 @@ def learnt_responses(model: Any) -> list[Response]:
     where = str(model) if isinstance(model, str | Path) else "MODEL"
     if isinstance(model, str | Path):
         model = Reranker.load(model) if ModelDirectory.open(model).kind == KIND else camber.load(model)
-    found: list[Response]
+    responses: list[Response]
     if isinstance(model, Reranker):
         linear, remedy = model.fitted.bent is None, f"camber rerank fit --learner mnr --model {where} …"
-        found = model.responses()
+        responses = model.responses()
     else:
         bend, remedy = model.decoder.bend, f"camber tune {where} --bend mnr …"
-        linear, found = not bend.FILE, bend.show(model.weights.values)
+        linear, responses = not bend.FILE, bend.show(model.weights.values)
     if linear:
         raise CamberError(f"{where}: a linear model, which has no curves to draw; let its features bend: {remedy}")
-    return found
+    return responses
 
 
 def choose(responses: Sequence[Response], features: Sequence[str] = ()) -> list[Response]:
@@ -205,8 +205,8 @@ def _switch(axis: str) -> Markup:
 def _overview(responses: Sequence[Response]) -> Markup:
     rows = []
     for place, response in enumerate(responses):
-        found = response.log_curve
-        explained = "" if found is None or found.explained is None else f"{100 * found.explained:.1f} %"
+        curve = response.log_curve
+        explained = "" if curve is None or curve.explained is None else f"{100 * curve.explained:.1f} %"
         rows.append(
             element(
                 "tr",

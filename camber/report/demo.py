@@ -59,8 +59,8 @@ class Demo:
     translator: Translator
     scores: list[Result]
     stages: list[tuple[str, float | None]]  # seconds; None: kept from an earlier run
-    examples: list[Shown]
-    errors: list[Shown]
+    examples: Sequence[Shown]
+    errors: Sequence[Shown]
     seconds: float
 
 
@@ -90,57 +90,68 @@ def run_demo(
         seed=seed,
         engine=engine,
     )
-    work = folder / "model.work"
-    stages += _stage_seconds(work, clock)
+    stages += _stage_seconds(folder / "model.work", clock)
 
     started_test = time.monotonic()
     with stage("test"):
-        found = [best[0] for best in translator.translations(corpus.test.source, engine=engine)]
-        outputs = [item.text for item in found]
+        translations = [best[0] for best in translator.translations(corpus.test.source, engine=engine)]
+        outputs = [item.text for item in translations]
         write_lines(folder / f"test.output.{TARGET_LANG}", outputs)
         scores = compare({"demo": outputs}, [corpus.test.target], ["bleu", "chrf"], seed=seed)
     stages.append(("translate and score the test set", time.monotonic() - started_test))
 
     with stage("report"):
-        sentence_scores = _sentence_bleu(outputs, corpus.test.target)
-        store = RuleStore.load(folder / "model" / "rules")
-        segmentations = [Segmentation.of(item, store) for item in found]
-
-        def shown(rows: Sequence[int]) -> list[Shown]:
-            return [
-                Shown(segmentations[row], corpus.test.source[row], outputs[row], corpus.test.target[row])
-                for row in rows
-            ]
-
-        examples = example_rows(segmentations, (sentence_scores >= RIGHT).tolist(), EXAMPLES)
-        errors = shown(error_rows(segmentations, sentence_scores.tolist(), ERRORS))
-        listed = corpus.test.source[examples[0]] if examples else corpus.test.source[0]
-        bitext = load_bitext(work / "corpus")
-        report = Report(
-            title="A translator for the hotel's front desk",
-            lead=f"{_NAMES[0]} to {_NAMES[1]}, learnt from the corpus that is built into Camber: what was learnt, how "
-            "well it translates, and why it translates as it does.",
-            languages=_NAMES,
-            texts=_text_facts(corpus, translator, bitext),
-            samples=list(zip(corpus.train.source[:5], corpus.train.target[:5], strict=True)),
-            stages=stages,
-            sizes=_model_facts(translator, store),
-            scores=scores,
-            sentence_scores=sentence_scores,
-            lengths=(bitext.source.lengths, bitext.target.lengths),
-            aligned=_aligned_pairs(bitext, work / "align"),
-            examples=shown(examples),
-            errors=errors,
-            feature_names=translator.decoder.names,
-            weights=translator.decoder.weights,
-            listed=listed,
-            candidates=_candidates(translator, listed, engine),
-            footer=f"Seed {seed}. Everything on this page comes from the folder it stands in: train, dev and test "
-            "text, the model, and the translations.",
-        )
+        report = _report(folder, corpus, translator, translations, scores, stages, seed, engine)
         report.write(folder / "report.html")
     return Demo(
-        folder, folder / "report.html", translator, scores, stages, shown(examples), errors, time.monotonic() - started
+        folder, folder / "report.html", translator, scores, stages, report.examples, report.errors,
+        time.monotonic() - started,
+    )  # fmt: skip
+
+
+def _report(
+    folder: Path,
+    corpus: HotelCorpus,
+    translator: Translator,
+    translations: Sequence[Translation],
+    scores: list[Result],
+    stages: list[tuple[str, float | None]],
+    seed: int,
+    engine: Engine,
+) -> Report:
+    """Choose what the page shows, from the translations of the test set and what training left in the folder."""
+    work, test = folder / "model.work", corpus.test
+    store, bitext = RuleStore.load(folder / "model" / "rules"), load_bitext(work / "corpus")
+    sentence_scores = _sentence_bleu([item.text for item in translations], test.target)
+    segmentations = [Segmentation.of(item, store) for item in translations]
+
+    def shown(rows: Sequence[int]) -> list[Shown]:
+        return [Shown(segmentations[row], test.source[row], translations[row].text, test.target[row]) for row in rows]
+
+    examples = example_rows(segmentations, (sentence_scores >= RIGHT).tolist(), EXAMPLES)
+    errors = error_rows(segmentations, sentence_scores.tolist(), ERRORS)
+    listed = test.source[examples[0] if examples else 0]
+    return Report(
+        title="A translator for the hotel's front desk",
+        lead=f"{_NAMES[0]} to {_NAMES[1]}, learnt from the corpus that is built into Camber: what was learnt, how "
+        "well it translates, and why it translates as it does.",
+        languages=_NAMES,
+        texts=_text_facts(corpus, translator, bitext),
+        samples=list(zip(corpus.train.source[:5], corpus.train.target[:5], strict=True)),
+        stages=stages,
+        sizes=_model_facts(translator, store),
+        scores=scores,
+        sentence_scores=sentence_scores,
+        lengths=(bitext.source.lengths, bitext.target.lengths),
+        aligned=_aligned_pairs(bitext, work / "align"),
+        examples=shown(examples),
+        errors=shown(errors),
+        feature_names=translator.decoder.names,
+        weights=translator.decoder.weights,
+        listed=listed,
+        candidates=_candidates(translator, listed, engine),
+        footer=f"Seed {seed}. Everything on this page comes from the folder it stands in: train, dev and test "
+        "text, the model, and the translations.",
     )
 
 
@@ -158,12 +169,12 @@ def _write_corpus(corpus: HotelCorpus, folder: Path) -> None:
 def _stage_seconds(work: Path, since: float) -> list[tuple[str, float | None]]:
     """Return how long the stages took that finished after `since`: each began when the one before had ended."""
     ends = sorted((path.stat().st_mtime, path.parent.name) for path in work.glob(f"*/{RECORD}"))
-    found: list[tuple[str, float | None]] = []
+    seconds: list[tuple[str, float | None]] = []
     before = since
     for end, name in ends:
-        found.append((_STAGES.get(name, name), max(0.0, end - before) if end >= since else None))
+        seconds.append((_STAGES.get(name, name), max(0.0, end - before) if end >= since else None))
         before = max(before, end)
-    return [*found, ("assemble the model, check it on dev", max(0.0, time.time() - before))]
+    return [*seconds, ("assemble the model, check it on dev", max(0.0, time.time() - before))]
 
 
 def _sentence_bleu(outputs: Sequence[str], references: Sequence[str]) -> F8:
@@ -239,5 +250,5 @@ def _aligned_pairs(bitext: Bitext, folder: Path, count: int = 2) -> list[Aligned
 
 def _candidates(translator: Translator, line: str, engine: Engine) -> list[Candidate]:
     """Return the best translations of a sentence."""
-    found: list[Translation] = next(iter(translator.translations([line], CANDIDATES, engine=engine)))
-    return [Candidate(item.text, item.derivation.score, item.derivation.linear_sums) for item in found]
+    translations: list[Translation] = next(iter(translator.translations([line], CANDIDATES, engine=engine)))
+    return [Candidate(item.text, item.derivation.score, item.derivation.linear_sums) for item in translations]

@@ -40,14 +40,14 @@ class Segmentation:
     @classmethod
     def of(cls, translation: Translation, store: RuleStore) -> Segmentation:
         """Take a translation apart; the notes say how probable the rules are."""
-        found = translation.derivation
+        derivation = translation.derivation
         parts = [
             Part((a, b), (c, d), _note(store, rule))
             for rule, (a, b), (c, d) in zip(
-                found.rules.tolist(), found.spans.tolist(), found.target_spans.tolist(), strict=True
+                derivation.rules.tolist(), derivation.spans.tolist(), derivation.target_spans.tolist(), strict=True
             )
         ]
-        return cls(translation.tokens, found.words, parts)
+        return cls(translation.tokens, derivation.words, parts)
 
     @property
     def source_order(self) -> list[int]:
@@ -108,27 +108,27 @@ def alike(one: Segmentation, other: Segmentation) -> bool:
     return 2 * len(words & set(other.source)) > len(words)
 
 
-def error_rows(found: Sequence[Segmentation], scores: Sequence[float], count: int) -> list[int]:
+def error_rows(segmentations: Sequence[Segmentation], scores: Sequence[float], count: int) -> list[int]:
     """Choose the sentences with the lowest scores that are translated to something, unlike each other."""
     chosen: list[int] = []
-    for row in sorted(range(len(found)), key=lambda row: scores[row]):
-        wrong = scores[row] < RIGHT and found[row].target
-        if wrong and not any(alike(found[row], found[other]) for other in chosen):
+    for row in sorted(range(len(segmentations)), key=lambda row: scores[row]):
+        wrong = scores[row] < RIGHT and segmentations[row].target
+        if wrong and not any(alike(segmentations[row], segmentations[other]) for other in chosen):
             chosen.append(row)
         if len(chosen) == count:
             break
     return chosen
 
 
-def example_rows(found: Sequence[Segmentation], right: Sequence[bool], count: int) -> list[int]:
+def example_rows(segmentations: Sequence[Segmentation], right: Sequence[bool], count: int) -> list[int]:
     """Choose sentences worth showing: translated well, with phrases that change places, and unlike each other."""
     chosen: list[int] = []
     for wanted in (2, 1, 0):  # if there are too few good ones, show what there is
-        for row, item in enumerate(found):
+        for row, item in enumerate(segmentations):
             good = right[row] and len(item.moved) > 0 and 3 <= len(item.parts) <= 9 and len(item.source) <= 15
             if (wanted == 2 and not good) or (wanted == 1 and not item.moved) or row in chosen or not item.parts:
                 continue
-            if wanted == 2 and any(alike(item, found[other]) for other in chosen):
+            if wanted == 2 and any(alike(item, segmentations[other]) for other in chosen):
                 continue
             chosen.append(row)
             if len(chosen) == count:

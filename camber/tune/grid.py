@@ -69,11 +69,11 @@ class GridOutcome(Outcome):
 
     def to_rows(self) -> list[str]:
         """Return the lines of `grid.tsv`: the values, how many features, and both scores, exactly."""
-        found = ["\t".join([*self.trials[0].values, "features", "dev", "hyper", "kept"])]
+        lines = ["\t".join([*self.trials[0].values, "features", "dev", "hyper", "kept"])]
         for trial in self.trials:
             numbers = (*trial.values.values(), trial.features, trial.dev, trial.hyper)
-            found.append("\t".join([*map(repr, numbers), "yes" if trial is self.best else "no"]))
-        return found
+            lines.append("\t".join([*map(repr, numbers), "yes" if trial is self.best else "no"]))
+        return lines
 
 
 def parse_grid(text: str) -> dict[str, list[float]]:
@@ -82,15 +82,15 @@ def parse_grid(text: str) -> dict[str, list[float]]:
     >>> parse_grid("bits=4,8 beta=0.5")
     {'bits': [4, 8], 'beta': [0.5]}
     """
-    found: dict[str, list[float]] = {}
+    grid: dict[str, list[float]] = {}
     for item in text.split():
         key, equals, values = item.partition("=")
         if not equals or not values:
             raise SettingsError(f"grid: {item!r}; expected key=value,value,… such as bits=4,8,12")
-        if key in found:
+        if key in grid:
             raise SettingsError(f"grid: {key} is named twice; give all its values at once: {key}=…,…")
-        found[key] = [_number(key, value) for value in values.split(",")]
-    return found
+        grid[key] = [_number(key, value) for value in values.split(",")]
+    return grid
 
 
 def _number(key: str, text: str) -> float:
@@ -137,7 +137,7 @@ def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[di
 
 def _checked(values: Mapping[str, float], settings: TuneSettings) -> tuple[TuneSettings, Tuner]:
     """Return settings and a tuner with these values; values out of range are errors."""
-    own = {key: value for key, value in values.items() if key != "l2"}
+    named = {key: value for key, value in values.items() if key != "l2"}
     tuner = make_tuner(settings.tuner)
     if "l2" in values:
         strength, known = values["l2"], {item.name for item in fields(tuner)}  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ def _checked(values: Mapping[str, float], settings: TuneSettings) -> tuple[TuneS
             tuner = make_tuner(settings.tuner, l2=strength)
         else:
             raise SettingsError(f"grid: {settings.tuner} has no L2 penalty to search; leave l2 out, or use --tuner pro")
-    return replace(settings, **own), tuner  # type: ignore[arg-type]
+    return replace(settings, **named), tuner  # type: ignore[arg-type]
 
 
 def tune_grid(
@@ -175,14 +175,14 @@ def tune_grid(
     chosen = settings
     failed: TuneError | None = None
     trials: list[Trial] = []
-    for number, (values, own, tuner) in enumerate(todo, 1):
+    for number, (values, combined, tuner) in enumerate(todo, 1):
         name = ", ".join(f"{key} {value:g}" for key, value in values.items())
         log.info("grid %d of %d: %s", number, len(todo), name)
-        if own.bits not in bent:
-            bent[own.bits] = bent_decoder(remembering, dev.inputs, own.bend, own)
-        features = len(bent[own.bits].names)
+        if combined.bits not in bent:
+            bent[combined.bits] = bent_decoder(remembering, dev.inputs, combined.bend, combined)
+        features = len(bent[combined.bits].names)
         try:
-            outcome = tune_bent(bent[own.bits], dev, own, seed, engine, tuner)
+            outcome = tune_bent(bent[combined.bits], dev, combined, seed, engine, tuner)
         except TuneError as error:
             log.warning("grid %d of %d: %s", number, len(todo), error)
             trials.append(Trial(values, features, float("nan"), float("nan"), str(error)))
@@ -193,7 +193,7 @@ def tune_grid(
         before = max((trial.hyper for trial in trials if not trial.failure), default=-np.inf)
         trials.append(Trial(values, features, float(outcome.scores.mean()), score))
         if best is None or score > before:
-            best, chosen = outcome, own
+            best, chosen = outcome, combined
     if best is None:
         raise failed or TuneError("the grid is empty")
     outcome = GridOutcome(best.weights, best.replicas, decoder.weighed(best.decoder.weighing), chosen, tuple(trials))

@@ -87,7 +87,7 @@ class Replica:
     @property
     def best(self) -> Round:
         """The round with the highest score on dev, the first among equals."""
-        return max(self.rounds, key=lambda found: found.score)
+        return max(self.rounds, key=lambda shown: shown.score)
 
 
 @dataclass(frozen=True)
@@ -230,11 +230,11 @@ def _replica(
     for number in range(1, settings.iterations + 1):
         here = decoder.reweighted(dict(zip(decoder.names, weights.tolist(), strict=True)))
         last = number == settings.iterations
-        found = here.decode_columns(dev.inputs, dev.vocabulary, 1 if last and number > 1 else settings.nbest, engine)
-        statistics = dev.statistics(found)
-        offsets = np.concatenate([[0], np.cumsum(found.counts)])
-        sums = statistics[offsets[:-1]].sum(0)
-        data, new = merged(data, found, statistics, decoder.names, dev.metric)
+        nbest = 1 if last and number > 1 else settings.nbest
+        hypotheses = here.decode_columns(dev.inputs, dev.vocabulary, nbest, engine)
+        statistics = dev.statistics(hypotheses)
+        sums = statistics[offsets_from(hypotheses.counts)[:-1]].sum(0)
+        data, new = merged(data, hypotheses, statistics, decoder.names, dev.metric)
         shown = Round(
             float(dev.metric.score(sums)), float(sums[0] / max(1, sums[1])), data.hypotheses, new, weights,
             data.spread(data.scores(weights)),
@@ -263,14 +263,14 @@ def _replica(
 
 def merged(
     data: TuningData | None,
-    found: HypothesisColumns,
+    hypotheses: HypothesisColumns,
     statistics: I8,
     names: Sequence[str],
     metric: BLEU,
 ) -> tuple[TuningData, int]:
     """Add hypotheses to a list, but none that is there with the same features and statistics; also say how many."""
-    owners = np.repeat(np.arange(len(found.counts)), found.counts)
-    features, bins = found.features, found.bins
+    owners = np.repeat(np.arange(len(hypotheses.counts)), hypotheses.counts)
+    features, bins = hypotheses.features, hypotheses.bins
     if data is not None:
         owners = np.concatenate([data.owners, owners])
         features = np.concatenate([data.features, features])
@@ -279,7 +279,7 @@ def merged(
             bins = Counts.join([data.counts, bins], bins.width)
     marks = np.zeros((len(owners), 0)) if bins is None else bins.fingerprints()
     order = first_of_each(owners, statistics, features, marks)
-    offsets = offsets_from(np.bincount(owners[order], minlength=len(found.counts)))
+    offsets = offsets_from(np.bincount(owners[order], minlength=len(hypotheses.counts)))
     fixed = np.array([name in FIXED for name in names])
     kept = None if bins is None else bins.take(order)
     result = TuningData(tuple(names), features[order], offsets, statistics[order], metric, fixed, counts=kept)

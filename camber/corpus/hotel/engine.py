@@ -74,19 +74,19 @@ class _Side:
     @classmethod
     def parse(cls, text: str, slots: dict[str, str]) -> _Side:
         side, end = cls(), 0
-        for found in _piece.finditer(text):
-            side.parts.append(text[end : found.start()])
-            end = found.end()
-            if found["forms"] is not None:
-                name = found["forms"]
+        for piece in _piece.finditer(text):
+            side.parts.append(text[end : piece.start()])
+            end = piece.end()
+            if piece["forms"] is not None:
+                name = piece["forms"]
                 forms = PARADIGMS[name] if name in PARADIGMS else tuple(name.split("|"))
                 if len(forms) not in (2, 4):
-                    raise ValueError(f"{len(forms)} forms in {found[0]!r}; expected 2 or 4")
-                side.parts.append((forms, found["with"] or ""))
+                    raise ValueError(f"{len(forms)} forms in {piece[0]!r}; expected 2 or 4")
+                side.parts.append((forms, piece["with"] or ""))
             else:
-                label = found["label"] or found["category"]
-                slots.setdefault(label, found["category"])
-                side.parts.append((label, found["agree"] or ""))
+                label = piece["label"] or piece["category"]
+                slots.setdefault(label, piece["category"])
+                side.parts.append((label, piece["agree"] or ""))
         side.parts.append(text[end:])
         return side
 
@@ -123,7 +123,8 @@ class Grammar:
                 except (ValueError, KeyError) as error:
                     raise ValueError(f"[{category}], line {number}, {line!r}: {error}") from error
         self._totals = {
-            name: list(itertools.accumulate(found.weight for found in made)) for name, made in self.productions.items()
+            name: list(itertools.accumulate(production.weight for production in made))
+            for name, made in self.productions.items()
         }
         known = self.productions.keys() | makers.keys()
         for name, made in self.productions.items():
@@ -180,7 +181,7 @@ def _realise(part: str | tuple, inside: dict[str, Phrase], side: int) -> str:
     text = phrase.right if side else phrase.left
     if agree:
         form = _FORMS[agree] if agree in _FORMS else inside[agree].form
-        text = _open_choice.sub(lambda found: _form(tuple(found[1].split("|")), form), text)
+        text = _open_choice.sub(lambda choice: _form(tuple(choice[1].split("|")), form), text)
     return text
 
 
@@ -198,8 +199,8 @@ def spell_spanish(text: str) -> str:
     '¿Podría cambiármela e irse?'
     """
     if "^" in text:
-        found = _attached.search(text)
-        pronouns = " ".join(re.findall("nos|me|le|se|l[oa]s?", found[2])) + " " if found else ""
+        attached = _attached.search(text)
+        pronouns = " ".join(re.findall("nos|me|le|se|l[oa]s?", attached[2])) + " " if attached else ""
         text = _attached.sub(r"\1", text.replace("^", pronouns))
     else:
         text = _attached.sub(_attach, text)
@@ -209,8 +210,8 @@ def spell_spanish(text: str) -> str:
     return capitalise(text)
 
 
-def _attach(found: re.Match[str]) -> str:
-    verb, pronouns = found[1], found[2]
+def _attach(attached: re.Match[str]) -> str:
+    verb, pronouns = attached[1], attached[2]
     if len(re.findall("nos|me|le|se|l[oa]s?", pronouns)) == 2:
         verb = verb[:-2] + verb[-2].translate(_accents) + verb[-1]  # the stress stays where it was: cambiármela
     return verb + pronouns
@@ -227,4 +228,4 @@ def spell_english(text: str) -> str:
 
 def capitalise(text: str) -> str:
     """Give every sentence its capital letter."""
-    return re.sub(r"(^|[.?!] )([¿¡]*)(\w)", lambda found: found[1] + found[2] + found[3].upper(), text)
+    return re.sub(r"(^|[.?!] )([¿¡]*)(\w)", lambda start: start[1] + start[2] + start[3].upper(), text)
