@@ -160,13 +160,27 @@ def _open_text(path: Path, packed: bool) -> Iterator[IO[str]]:
         with open(path, "w", encoding="utf-8", newline="\n") as stream:
             yield stream
         return
+    with open(path, "wb") as raw, _packing(raw) as stream:
+        yield stream
+
+
+@contextmanager
+def _packing(raw: IO[bytes]) -> Iterator[IO[str]]:
+    """Write UTF-8 text with LF ends into a stream, packed by gzip."""
     # no time stamp and no name inside: the same text gives the same bytes
     with (
-        open(path, "wb") as raw,
         gzip.GzipFile("", "wb", 6, raw, mtime=0) as bytes_out,
         io.TextIOWrapper(bytes_out, encoding="utf-8", newline="\n") as stream,
     ):
         yield stream
+
+
+def packed_lines(lines: Iterable[str]) -> bytes:
+    """Return what :func:`write_lines` writes into a file whose name ends in .gz."""
+    raw = io.BytesIO()
+    with _packing(raw) as stream:
+        stream.writelines(line + "\n" for line in lines)
+    return raw.getvalue()
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:

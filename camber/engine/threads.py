@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -46,6 +47,29 @@ class Threads:
 
 #: all cores of this machine
 LOCAL = Threads()
+
+
+class PerThread(threading.local):
+    """Attributes of which every thread has its own. A copy in another process begins without any."""
+
+    def __reduce__(self) -> tuple[type[PerThread], tuple[()]]:
+        return PerThread, ()
+
+
+class Lock:
+    """A lock among the threads of a process. A copy in another process is open."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
+        return Lock, ()
 
 
 def split_evenly(total: int, pieces: int) -> list[range]:

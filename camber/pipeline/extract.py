@@ -13,8 +13,8 @@ from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus.bitext import Bitext
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError
-from camber.files import read_lines, read_parallel, words
-from camber.formats.cdec.grammars import cdec_values, write_cdec_grammar
+from camber.files import packed_lines, read_lines, read_parallel, words
+from camber.formats.cdec.grammars import cdec_lines, cdec_values
 from camber.formats.moses.phrase_table_writing import write_moses
 from camber.formats.moses.rule_table import write_glue, write_moses_rules
 from camber.progress import log, stage
@@ -83,7 +83,14 @@ def extract_hiero(
         extractor = HieroExtractor(CorpusIndex.build(bitext, links), None, settings)
     with stage("extract and write"), _whole_folder(out) as folder:
         if format == "cdec":
-            count = sum(engine.map(_write_cdec, (extractor, folder), enumerate(sentences)))
+            count = 0
+            for number, (rules, left_out, packed) in enumerate(engine.map(_cdec_grammar, extractor, sentences)):
+                (folder / f"grammar.{number}.gz").write_bytes(packed)
+                count += rules
+                if left_out:
+                    log.warning(
+                        "line %d: %d rules have words that cdec cannot read, and are left out", number, left_out
+                    )
         else:
             raw = (extractor.raw(line).grammar(RAW_NAMES) for line in sentences)
             count = write_moses_rules(folder / "rule-table.gz", raw, MOSES_SCORES, ("", "count_s", "count_st"))
@@ -92,12 +99,11 @@ def extract_hiero(
     return count
 
 
-def _write_cdec(shared: tuple[HieroExtractor, Path], line: tuple[int, list[str]]) -> int:
-    """Write the grammar of one sentence into a file of its own; return the number of its rules."""
-    extractor, folder = shared
-    number, sentence = line
+def _cdec_grammar(extractor: HieroExtractor, sentence: list[str]) -> tuple[int, int, bytes]:
+    """Return how many rules of a sentence are written and left out, and the packed file."""
     grammar = cdec_values(extractor.features, extractor.grammar(sentence))
-    return write_cdec_grammar(folder / f"grammar.{number}.gz", grammar, _OURS_TO_CDEC)
+    lines = cdec_lines(grammar, _OURS_TO_CDEC)
+    return len(lines), len(grammar) - len(lines), packed_lines(lines)
 
 
 def _check_absent(out: str | Path) -> None:

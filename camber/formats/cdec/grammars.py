@@ -19,8 +19,7 @@ from camber.arrays.types import I8, U1
 from camber.corpus import Vocabulary
 from camber.errors import CamberError, InputError
 from camber.features.feature import PROBABILITY, Feature, linear_table
-from camber.files import decode_lines, read_bytes, read_lines, write_whole
-from camber.progress import log
+from camber.files import decode_lines, read_bytes, read_lines
 from camber.rules.hiero.grammar import Grammar
 from camber.rules.hiero.grammar_set import GrammarSet
 
@@ -156,11 +155,11 @@ def cdec_values(features: Sequence[Feature], grammar: Grammar) -> Grammar:
     return replace(grammar, features=values + 0.0)  # + 0.0: never -0
 
 
-def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, str] | None = None) -> int:
-    """Write a grammar (gzip if its name ends in .gz), with its features under the `names` given; return the rules.
+def cdec_lines(grammar: Grammar, names: Mapping[str, str] | None = None) -> list[str]:
+    """Spell a grammar, one rule a line, with its features under the `names` given.
 
     A word that cdec would take for something else, such as [1] or |||, has no spelling in this format: rules with such
-    words are left out, and that is said.
+    words are left out.
     """
     called = [(names or {}).get(name, name) for name in grammar.names]
     for name in called:
@@ -174,23 +173,21 @@ def write_cdec_grammar(path: str | Path, grammar: Grammar, names: Mapping[str, s
         used = np.unique(flat[flat >= 0]).tolist()
         bad = np.isin(flat, [word for word in used if _RESERVED.fullmatch(vocabulary.words[word])])
         kept[np.searchsorted(offsets, np.flatnonzero(bad), "right") - 1] = False
-    with write_whole(path) as stream:
-        rows = zip(
-            _spelled(grammar.source, grammar.source_offsets, grammar.source_words),
-            _spelled(grammar.target, grammar.target_offsets, grammar.target_words),
-            grammar.features.tolist(),
-            _linked(grammar.links, grammar.link_offsets),
-            kept.tolist(),
-            strict=True,
-        )
-        for source, target, values, links, good in rows:
-            if good:
-                pairs = zip(called, values, strict=True)
-                features = " ".join([f"{name}={value!r}" for name, value in pairs if value == value])
-                stream.write(f"[X] ||| {source} ||| {target} ||| {features} ||| {links}\n")
-    if not kept.all():
-        log.warning("%s: %d rules have words that cdec cannot read, and are left out", path, int((~kept).sum()))
-    return int(kept.sum())
+    rows = zip(
+        _spelled(grammar.source, grammar.source_offsets, grammar.source_words),
+        _spelled(grammar.target, grammar.target_offsets, grammar.target_words),
+        grammar.features.tolist(),
+        _linked(grammar.links, grammar.link_offsets),
+        kept.tolist(),
+        strict=True,
+    )
+    lines = []
+    for source, target, values, links, good in rows:
+        if good:
+            pairs = zip(called, values, strict=True)
+            features = " ".join([f"{name}={value!r}" for name, value in pairs if value == value])
+            lines.append(f"[X] ||| {source} ||| {target} ||| {features} ||| {links}")
+    return lines
 
 
 def _spelled(symbols: I8, offsets: I8, words: Vocabulary) -> Iterator[str]:

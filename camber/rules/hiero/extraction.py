@@ -10,7 +10,6 @@ looked up in the corpus, and rules are read off a sample of its occurrences.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import numpy as np
 from camber.align.lexical import NULL, LexicalTable, lexical_table
 from camber.arrays.types import I8
 from camber.corpus.vocabulary import Vocabulary
+from camber.engine import PerThread
 from camber.errors import CamberError, SettingsError
 from camber.features.feature import Feature
 from camber.kernel import kernel
@@ -105,7 +105,7 @@ class HieroExtractor:
         self._limits = Limits(
             chosen.max_span, chosen.max_symbols, chosen.max_nonterminals, chosen.min_gap, chosen.samples
         )
-        self._memory = threading.local()
+        self._memory = PerThread()
         self._kept: _Kept | None = None
 
     @property

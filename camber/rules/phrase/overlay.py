@@ -13,7 +13,6 @@ and where a table from elsewhere has no counts, a phrase of it is taken as seen 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from camber.align.lexical import LexicalTable, lexical_table
 from camber.arrays.ragged import cut, offsets_from, places_of, take_ragged
 from camber.arrays.types import F8, I4, I8, U1, AnyArray, Bools
 from camber.corpus.vocabulary import Vocabulary
-from camber.engine import Threads
+from camber.engine import Lock, Threads
 from camber.errors import ModelError
 from camber.kernel import kernel
 from camber.kernel.table import empty_table, first_slot, mix, next_slot, same_run
@@ -79,7 +78,7 @@ class Overlay:
                 raise ModelError("the added pairs belong to other rules; add them to the model again")
         self.store, self.index = store, index
         self.longest, self._lexicon = min(max(longest, 1), LONGEST), lexicon
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._made: tuple[RuleStore, AddedTargets] | None = None
 
     @property
