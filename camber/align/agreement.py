@@ -7,6 +7,7 @@ support. The first passes use model 1 (every position is equally likely), the la
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -72,13 +73,12 @@ class Trainer:
         self.source_totals, self.target_totals = np.zeros(source_words), np.zeros(target_words)
         # what earlier text counted for pairs of words that do not meet in this one (see `go_on`)
         self._elsewhere = np.zeros(source_words), np.zeros(target_words)
-        self._posterior = np.zeros(len(index), np.float32)
         self._ranges = _even_ranges(source.lengths * target.lengths * (source.lengths + target.lengths + 8))
 
     def train(self, mixture_passes: int, chain_passes: int) -> None:
         """Run passes of model 1, then of the HMM."""
         for chain in [False] * mixture_passes + [True] * chain_passes:
-            jump_counts = self._expect(chain)
+            jump_counts = self._count(chain)
             self._maximise()
             if chain:
                 for direction in range(2):
@@ -108,7 +108,7 @@ class Trainer:
             elsewhere[: len(before)] = before[:, 0]
             elsewhere -= np.bincount(words, known, len(free))
             np.maximum(elsewhere, 0, out=elsewhere)
-        self._prior = np.where(met, known, self._prior)
+        self._prior = self.counts = np.where(met, known, self._prior)
         self.model.jumps[:, 0] = jumps
         self.model.jumps[:, 1] = jumps[:, ::-1]
         self._maximise()
@@ -116,7 +116,7 @@ class Trainer:
     def revise(self, passes: int) -> None:
         """Run passes of the HMM that leave the jumps as they are."""
         for _ in range(passes):
-            self._expect(True)
+            self._count(True)
             self._maximise()
 
     def decode(self, threshold: float) -> tuple[Alignment, Alignment]:
@@ -124,44 +124,49 @@ class Trainer:
 
         The best link has the largest mean posterior √(p_forward · p_backward); below `threshold` the word has none.
         """
-        self._expect(True)
         source, target = self.bitext.source, self.bitext.target
         forward, backward = np.full(len(target.ids), -1, np.int32), np.full(len(source.ids), -1, np.int32)
         best = np.empty(self._longest, np.float32)
-        hmm.best_links(
-            source.offsets,
-            target.offsets,
-            self.index.offsets,
-            self._posterior,
-            threshold**2,
-            best,
-            forward,
-            backward,
-        )
+        for pairs, (_, posterior) in self._expect(True):
+            hmm.best_links(
+                pairs.start,
+                pairs.stop,
+                source.offsets,
+                target.offsets,
+                self.index.offsets,
+                posterior,
+                threshold**2,
+                best,
+                forward,
+                backward,
+            )
         return _one_per_word(forward, target.offsets, False), _one_per_word(backward, source.offsets, True)
 
-    def _expect(self, chain: bool) -> F8:
-        """Fill the posteriors, return the expected jumps, float64[2, jumps]."""
-        source, target, index, model = self.bitext.source, self.bitext.target, self.index, self.model
-        total = np.zeros((2, model.jumps.shape[2]), np.float64)
-        shared = _Shared(source, target, index.offsets, index.entries, model, chain)
-        results = self.engine.map(_expectation, shared, self._ranges)
-        for pairs, (jump_counts, posterior) in zip(self._ranges, results, strict=True):  # always in the same order
-            total += jump_counts
-            self._posterior[index.offsets[pairs.start] : index.offsets[pairs.stop]] = posterior
-        return total
+    def _expect(self, chain: bool) -> Iterator[tuple[range, tuple[F8, F4]]]:
+        """Yield ranges of pairs, their expected jumps float64[2, jumps], and the posteriors of their links."""
+        shared = _Shared(
+            self.bitext.source, self.bitext.target, self.index.offsets, self.index.entries, self.model, chain
+        )
+        return zip(self._ranges, self.engine.map(_expectation, shared, self._ranges), strict=True)
+
+    def _count(self, chain: bool) -> F8:
+        """Count the links of all pairs, return the expected jumps, float64[2, jumps]."""
+        index = self.index
+        jumps, counts = np.zeros((2, self.model.jumps.shape[2]), np.float64), self._prior.copy()
+        for pairs, (expected, posterior) in self._expect(chain):  # always in the same order
+            jumps += expected
+            hmm.count_links(index.entries[index.offsets[pairs.start] : index.offsets[pairs.stop]], posterior, counts)
+        self.counts = counts
+        return jumps
 
     def _maximise(self) -> None:
-        """Set the lexical parameters from the posteriors."""
-        counts = self._prior.copy()
+        """Set the lexical parameters from the counts."""
         source_totals, target_totals = (totals.copy() for totals in self._elsewhere)
         hmm.maximise(
-            self.index.entries,
-            self._posterior,
             self.index.entry_offsets,
             self.index.entry_targets,
             self.alpha,
-            counts,
+            self.counts,
             source_totals,
             target_totals,
             self.model.lexical,
@@ -169,7 +174,7 @@ class Trainer:
         # what found no partner is NULL's
         self.model.null_source[:] = _shares(self.source_free - source_totals)
         self.model.null_target[:] = _shares(self.target_free - target_totals)
-        self.counts, self.source_totals, self.target_totals = counts, source_totals, target_totals
+        self.source_totals, self.target_totals = source_totals, target_totals
 
     def _set_jumps(self, direction: int, counts: F8) -> None:
         """Set the weights of jumps from counts float64[jumps]; jumps of similar great length share theirs."""
@@ -202,7 +207,7 @@ def _expectation(shared: _Shared, pairs: range) -> tuple[F8, F4]:
     source, target, model = shared.source, shared.target, shared.model
     jump_counts = np.zeros((2, model.jumps.shape[2]), np.float64)
     first, last = shared.link_offsets[[pairs.start, pairs.stop]].tolist()
-    posterior = np.zeros(last - first, np.float32)
+    posterior = np.empty(last - first, np.float32)
     hmm.expect(
         pairs.start,
         pairs.stop,

@@ -244,14 +244,19 @@ def workspace(longest_source: int, longest_target: int) -> F4:
 
 
 @kernel
-def maximise(entries, posterior, entry_offsets, entry_targets, alpha, counts, source_totals, target_totals, lexical):
-    """Add the posterior of every possible link to the counts and set the lexical parameters from them.
+def count_links(entries, posterior, counts):
+    """Add the posteriors of possible links to the counts of their entries."""
+    for link in range(len(entries)):
+        counts[entries[link]] += posterior[link]
+
+
+@kernel
+def maximise(entry_offsets, entry_targets, alpha, counts, source_totals, target_totals, lexical):
+    """Set the lexical parameters from the counts of entries.
 
     p(t|s) = (c(s, t) + α) / (Σ_t c(s, t) + α · target words), and so for p(s|t); the totals come with what was counted
     elsewhere.
     """
-    for link in range(len(entries)):
-        counts[entries[link]] += posterior[link]
     for word in range(len(entry_offsets) - 1):
         for entry in range(entry_offsets[word], entry_offsets[word + 1]):
             source_totals[word] += counts[entry]
@@ -265,15 +270,20 @@ def maximise(entries, posterior, entry_offsets, entry_targets, alpha, counts, so
 
 
 @kernel
-def best_links(source_offsets, target_offsets, link_offsets, posterior, threshold, best, forward, backward):
-    """Find the best source of every target word and the best target of every source word, -1 below `threshold`."""
-    for s in range(len(link_offsets) - 1):
+def best_links(
+    first, last, source_offsets, target_offsets, link_offsets, posterior, threshold, best, forward, backward
+):
+    """Find the best source of every target word and the best target of every source word, -1 below `threshold`.
+
+    That is done for the pairs `first` to `last`, whose links have these posteriors.
+    """
+    for s in range(first, last):
         source, target = source_offsets[s], target_offsets[s]
         targets = target_offsets[s + 1] - target
         for j in range(targets):
             best[j] = threshold
         for i in range(source_offsets[s + 1] - source):
-            link = link_offsets[s] + i * targets
+            link = link_offsets[s] - link_offsets[first] + i * targets
             best_here = np.float32(threshold)
             for j in range(targets):
                 value = posterior[link + j]

@@ -101,8 +101,7 @@ def test_lexical_parameters_are_smoothed_relative_frequencies():
     posterior = np.array([0.5, 0.25, 0.125, 0.75], np.float32)  # a-x b-x | a-x a-y
     lexical = np.zeros(index.entry_count, hmm.LEXICAL)
     counts, source, target = np.zeros(index.entry_count, np.float32), np.zeros(2), np.zeros(2)
-    hmm.maximise(
-        index.entries, posterior, index.entry_offsets, index.entry_targets, 0.5, counts, source, target, lexical
-    )
+    hmm.count_links(index.entries, posterior, counts)
+    hmm.maximise(index.entry_offsets, index.entry_targets, 0.5, counts, source, target, lexical)
     entry = index.entries[0]  # a-x: (0.625 + 0.5) / (1.375 + 0.5 · 2), and / (0.875 + 0.5 · 2)
     assert lexical[entry].tolist() == pytest.approx((1.125 / 2.375, 1.125 / 1.875))
