@@ -74,6 +74,16 @@ class Registry(Generic[Kind]):
                 "mend or remove the package that registers it"
             ) from error
 
+    def load_all(self) -> dict[str, Kind]:
+        """Import all kinds, but none of another package that is broken: who needs one of the others shall get it."""
+        kinds = {}
+        for name in self:
+            try:
+                kinds[name] = self.load(name)
+            except CamberError:
+                continue
+        return kinds
+
     def help(self, name: str) -> str:
         """Say what a kind is; one of another package by the first line of its docstring, for which it is imported."""
         if name in self._entries:

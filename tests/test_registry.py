@@ -98,6 +98,7 @@ def test_a_broken_entry_point_is_named(home: str, shapes: Registry[type], instal
     assert list(shapes) == ["round", "flat", "thin"]
     with pytest.raises(CamberError, match=f"shape 'thin' should be {home}, which cannot be imported: "):
         shapes.load("thin")
+    assert list(shapes.load_all()) == ["round", "flat"], "the others can be used"
 
 
 def test_a_mistake_in_our_own_table_is_no_error_of_the_user() -> None:

@@ -62,6 +62,10 @@ class Bend(Protocol):
         """How many of the names, the last ones, are sparse."""
 
     @classmethod
+    def settings(cls, kind: str) -> tuple[str, ...]:
+        """Return the fields of :class:`BendSettings` that make a difference to a kind."""
+
+    @classmethod
     def make(cls, kind: str, inputs: Sequence[Feature], seen: Seen, settings: BendSettings) -> Self:
         """Make a bend of a kind for features whose rules were seen to have some values."""
 

@@ -66,6 +66,11 @@ class DiscreteBend:
         object.__setattr__(self, "bins", {name: self.bins[name] for name in known if name in self.bins})
 
     @classmethod
+    def settings(cls, kind: str) -> tuple[str, ...]:
+        """Return how finely values are cut, unless they are not, and how neighbours are tied, where they are."""
+        return {RAW: (), LNR: ("bits", "beta"), MNR: ("bits", "beta", "gamma")}.get(kind, ("bits",))
+
+    @classmethod
     def make(cls, kind: str, inputs: Sequence[Feature], seen: Seen, settings: BendSettings) -> DiscreteBend:
         """Make bins of uniform population for all features of rules that were seen to have values."""
         if kind == RAW:

@@ -13,21 +13,20 @@ if TYPE_CHECKING:
     from camber.features.feature import Feature
 
 _BINS = "camber.bend.discrete:DiscreteBend"
-#: name → where it is made, what it is, and the settings that make a difference to it
-_KINDS: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "none": ("camber.bend.log:LogBend", "a weight for each logarithm of a probability or count", ()),
-    "raw": (_BINS, "no bins: probabilities and counts as they are, without logarithms", ()),
-    "bins": (_BINS, "an indicator for every bin", ("bits",)),
-    "overlap": (_BINS, "bins that reach over their neighbours", ("bits",)),
-    "lnr": (_BINS, "bins, each pulled to the middle between its neighbours", ("bits", "beta")),
-    "mnr": (_BINS, "bins, pulled towards any monotone curve", ("bits", "beta", "gamma")),
-}
-
 BENDS: Registry[type[Bend]] = Registry(
-    "bend", "camber.bends", {name: Entry(home, told) for name, (home, told, _) in _KINDS.items()}
+    "bend",
+    "camber.bends",
+    {
+        "none": Entry("camber.bend.log:LogBend", "a weight for each logarithm of a probability or count"),
+        "raw": Entry(_BINS, "no bins: probabilities and counts as they are, without logarithms"),
+        "bins": Entry(_BINS, "an indicator for every bin"),
+        "overlap": Entry(_BINS, "bins that reach over their neighbours"),
+        "lnr": Entry(_BINS, "bins, each pulled to the middle between its neighbours"),
+        "mnr": Entry(_BINS, "bins, pulled towards any monotone curve"),
+    },
 )
 #: built-in kinds that cut the values of features into bins
-BINNED = tuple(name for name, (_, _, settings) in _KINDS.items() if "bits" in settings)
+BINNED = ("bins", "overlap", "lnr", "mnr")
 #: what a tuning may ask for instead of a kind: the bend that a model has
 KEEP = "keep"
 
@@ -46,14 +45,12 @@ CHOICES = _Choices()
 
 
 def settings_of(kind: str) -> tuple[str, ...]:
-    """Return the settings of bends that make a difference to a kind; all of them to one of another package.
+    """Return the settings of bends that make a difference to a kind.
 
     >>> settings_of("lnr")
     ('bits', 'beta')
     """
-    if kind == KEEP:
-        return ()
-    return _KINDS[kind][2] if kind in _KINDS else ("bits", "beta", "gamma")
+    return () if kind == KEEP else BENDS.load(kind).settings(kind)
 
 
 def idle_settings(kind: str) -> list[str]:
@@ -64,8 +61,3 @@ def idle_settings(kind: str) -> list[str]:
 def make_bend(kind: str, inputs: Sequence[Feature], seen: Seen, settings: BendSettings) -> Bend:
     """Make a bend of a kind for features whose rules were seen to have some values."""
     return BENDS.load(kind).make(kind, inputs, seen, settings)
-
-
-def files_of_bends() -> dict[str, type[Bend]]:
-    """Return the files that bends of a model are kept in, and who reads them."""
-    return {bend.FILE: bend for bend in map(BENDS.load, BENDS) if bend.FILE}

@@ -44,6 +44,11 @@ class LogBend:
         return names_of(self.inputs)
 
     @classmethod
+    def settings(cls, kind: str) -> tuple[str, ...]:
+        """Return none: there is nothing to set."""
+        return ()
+
+    @classmethod
     def make(cls, kind: str, inputs: Sequence[Feature], seen: Seen, settings: BendSettings) -> LogBend:
         """Make it; nothing is to be learnt from values."""
         return cls(tuple(inputs))

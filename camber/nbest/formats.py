@@ -63,7 +63,7 @@ def formats() -> tuple[Format, ...]:
     >>> [format.name for format in formats()][:5]
     ['moses', 'joshua', 'fairseq', 'jsonl', 'tsv']
     """
-    return tuple(dict.fromkeys(FORMATS.load(name) for name in FORMATS))
+    return tuple(dict.fromkeys(FORMATS.load_all().values()))
 
 
 def format_named(name: str) -> Format:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from camber.errors import CamberError, SettingsError, TuneError
+from camber.errors import SettingsError, TuneError
 from camber.registry import Entry, Registry
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def make_tuner(name: str, **settings: object) -> Tuner:
 def takers(needs: Iterable[str]) -> list[str]:
     """Return the names of the tuners that take all that is needed (constants of :mod:`camber.tune.tuner`)."""
     wanted = frozenset(needs)
-    return [name for name, tuner in _classes().items() if wanted <= tuner.takes]
+    return [name for name, tuner in TUNERS.load_all().items() if wanted <= tuner.takes]
 
 
 def check_tuner(name: str, needs: Iterable[str], task: str, otherwise: str = "") -> None:
@@ -51,20 +51,9 @@ def check_tuner(name: str, needs: Iterable[str], task: str, otherwise: str = "")
 def refuse(tuner: Tuner, needs: Iterable[str], task: str) -> TuneError:
     """Return the error of a tuner that does not take all that its task needs."""
     own = type(tuner)
-    return TuneError(_refusal(next((n for n, c in _classes().items() if c is own), own.__name__), needs, task))
+    return TuneError(_refusal(next((n for n, c in TUNERS.load_all().items() if c is own), own.__name__), needs, task))
 
 
 def _refusal(name: str, needs: Iterable[str], task: str) -> str:
     *most, last = takers(needs) or ["a tuner of another package"]
     return f"{name} cannot fit {task}; use {' or '.join(filter(None, [', '.join(most), last]))}"
-
-
-def _classes() -> dict[str, Any]:
-    """Import all tuners, but none of another package that is broken: a refusal is about something else."""
-    classes = {}
-    for name in TUNERS:
-        try:
-            classes[name] = TUNERS.load(name)
-        except CamberError:
-            continue
-    return classes

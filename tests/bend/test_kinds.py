@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import math
 from dataclasses import fields
+from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
@@ -105,6 +107,21 @@ def test_kinds_are_listed_once_with_the_settings_that_matter_to_them() -> None:
     with pytest.raises(SettingsError, match="unknown bend 'wavy'; known: none, raw"):
         make_bend("wavy", INPUTS, {}, BendSettings())
     assert bend_setting("beta", 7.0).metadata["help"].startswith("how strongly neighbouring bins are tied")
+
+
+class Plain(LogBend):
+    """The bend of another package."""
+
+    kind = "plain"
+
+
+def test_a_bend_of_another_package_says_itself_which_settings_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("plain", f"{__name__}:Plain", "camber.bends")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: [point] * (group == "camber.bends"))
+    assert [*CHOICES][-1] == "plain"
+    assert settings_of("plain") == ()
+    assert idle_settings("plain") == ["bits", "beta", "gamma"]
+    assert make_bend("plain", INPUTS, {}, BendSettings()).kind == "plain"
 
 
 def test_without_raw_values_there_is_no_raw_bend() -> None:
