@@ -12,7 +12,9 @@ from camber.align.words import AlignSettings, align_new, learn_alignment
 from camber.bend.bins import Bins
 from camber.bend.lookup import Lookup
 from camber.corpus import Bitext
+from camber.corpus.clusters import WordClusters
 from camber.corpus.hotel import generate
+from camber.corpus.subwords import Subwords
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.forest import forest_sums
 from camber.decode.inputs import Input
@@ -63,6 +65,8 @@ def warm_up() -> None:
 def _use_everything() -> None:
     source, target = generate(train=60, dev=1, test=1).train
     bitext = Bitext.encode([line.split() for line in source], [line.split() for line in target])
+    WordClusters.learn(bitext.target, 5)
+    Subwords.learn(bitext.target, 20).cut(bitext.target)
     for effort in ("quick", "best"):
         alignment, aligner = learn_alignment(bitext, AlignSettings(model=effort), engine=Threads(1))
     align_new(aligner, bitext, engine=Threads(1))
