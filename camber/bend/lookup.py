@@ -125,8 +125,8 @@ def score_rules(features, columns, heads, starts, edges, bin_values, weights, ou
         for rule in range(rules):
             value = features[rule, column]
             if value != before:  # rules come by source side, and many of its features are the same
-                found = find_bin(heads, starts, edges, feature, value)
-                worth = bin_values[first + found] if found >= 0 else 0.0
+                place = find_bin(heads, starts, edges, feature, value)
+                worth = bin_values[first + place] if place >= 0 else 0.0
                 before = value
             out[rule] += worth
 
@@ -150,13 +150,13 @@ class Lookup:
         starts: list[I4] = []
         values = cells = edges = 0
         for number, bins in enumerate(features):
-            own = bins.lows[1:]
-            options = [_table(own, even) for even in ((False, True) if len(own) > 1 else (False,))]
-            head, table, _ = min(options, key=lambda found: found[2])
+            inner = bins.lows[1:]
+            options = [_table(inner, even) for even in ((False, True) if len(inner) > 1 else (False,))]
+            head, table, _ = min(options, key=lambda option: option[2])
             head["bins"], head["values"], head["edges"], head["cells"] = len(bins), values, edges, cells
             heads[number] = head
             starts.append(table)
-            values, edges, cells = values + len(bins), edges + len(own), cells + len(table)
+            values, edges, cells = values + len(bins), edges + len(inner), cells + len(table)
         return cls(
             heads,
             np.concatenate([np.empty(0, np.int32), *starts]),

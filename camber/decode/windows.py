@@ -16,9 +16,9 @@ from camber.progress import log
 _STRONG = frozenset(".;:!?…。")
 _WEAK = frozenset(',)"»”、—–-')
 
-Found = TypeVar("Found", bound=Derivation)
+AnyDerivation = TypeVar("AnyDerivation", bound=Derivation)
 #: decode a window: its words, the language models' state before it, whether it ends the sentence → derivations
-Decode = Callable[[Sequence[str], npt.NDArray[np.int64], bool], list[Found]]
+Decode = Callable[[Sequence[str], npt.NDArray[np.int64], bool], list[AnyDerivation]]
 
 
 def cut_points(words: Sequence[str], window: int) -> list[int]:
@@ -41,14 +41,16 @@ def cut_points(words: Sequence[str], window: int) -> list[int]:
     return cuts
 
 
-def decode_in_windows(words: Sequence[str], window: int, languages: Languages, decode: Decode[Found]) -> list[Found]:
+def decode_in_windows(
+    words: Sequence[str], window: int, languages: Languages, decode: Decode[AnyDerivation]
+) -> list[AnyDerivation]:
     """Decode a very long sentence window by window; the language models go on across the cuts.
 
     The n-best list varies the last window only.
     """
     cuts = cut_points(words, window)
     log.info("a sentence of %d words is decoded in %d windows", len(words), len(cuts) - 1)
-    done: Found | None = None
+    done: AnyDerivation | None = None
     state = languages.begin
     for a, b in pairwise(cuts):
         final = b == len(words)

@@ -21,7 +21,7 @@ from camber.decode.chart.grammar import Rules, check_grammar, lay_out, prepare
 from camber.decode.chart.hypergraph import Hypergraph
 from camber.decode.chart.kbest import k_best
 from camber.decode.chart.lm import ChartModels, chart_models
-from camber.decode.chart.parts import Found, read_edges, read_parts
+from camber.decode.chart.parts import DerivationColumns, read_edges, read_parts
 from camber.decode.chart.search import search
 from camber.decode.chart.settings import ChartSettings
 from camber.decode.chart.workspace import Workspace
@@ -247,8 +247,8 @@ class ChartDecoder(Weighed):
             return [empty_derivation(self.inputs, grammar)]
 
         def one(words: Sequence[str], state: I8, final: bool) -> list[ChartDerivation]:
-            found, count = self.search(words, grammar, workspace, state, distinct=distinct, final=final)
-            return read_derivations(self.inputs, found, count, grammar, words)
+            columns, count = self.search(words, grammar, workspace, state, distinct=distinct, final=final)
+            return read_derivations(self.inputs, columns, count, grammar, words)
 
         if len(item) <= self.settings.window:
             return one(item.tokens, self.languages.begin, True)
@@ -263,37 +263,36 @@ class ChartDecoder(Weighed):
         *,
         distinct: bool,
         final: bool = True,
-    ) -> tuple[Found, int]:
+    ) -> tuple[DerivationColumns, int]:
         """Call the kernels, with larger work arrays if they ask for them; return the columns, and how many are filled.
 
         The columns are the caller's, the other arrays are used again.
         """
-        nbest, targets = workspace.nbest, len(grammar.target_words)
-        ends = self.languages.ends(final=final)
+        nbest, ends = workspace.nbest, self.languages.ends(final=final)
         top, rules = self._fill_forest(words, grammar, begin, ends, workspace)
         count = -1
         while count < 0:
-            found = workspace.found()
+            columns = workspace.columns()
             count = k_best(
-                top, nbest, int(distinct), nbest * EFFORT, rules, workspace.forest, workspace.list_room, found
+                top, nbest, int(distinct), nbest * EFFORT, rules, workspace.forest, workspace.list_room, columns
             )
             code = count
             if count >= 0:
                 code = read_parts(
-                    top, count, rules, self._models, begin, ends, targets, self.features.unit, workspace.forest,
-                    workspace.list_room, found,
+                    top, count, rules, self._models, begin, ends, self.features.unit, workspace.forest,
+                    workspace.list_room, columns,
                 )  # fmt: skip
             if code < 0:
                 workspace.grow(code)
                 count = -1
-        return found, count
+        return columns, count
 
     def _fill_forest(
         self, words: Sequence[str], grammar: Grammar, begin: I8, ends: I8, workspace: Workspace
     ) -> tuple[int, Rules]:
         """Search, with larger work arrays if the kernel asks for them; return the top vertex and the rules."""
         settings = self.settings
-        rules = lay_out(grammar, words, len(self.languages), settings.copy_known)
+        rules = lay_out(grammar, words, len(self.languages), copy_known=settings.copy_known)
         targets, width = len(grammar.target_words), max(1, len(grammar.source_words))
         prepare(
             rules, *self._rule_scores(grammar), len(words), width, targets, self.languages.words(grammar.target_words),
@@ -342,10 +341,10 @@ def _columns_of(decoder: ChartDecoder, item: Input, vocabulary: Vocabulary, work
         decoded: list[Sequence[Derivation]] = [decoder.derivations(item, workspace, distinct=True)]
         return HypothesisColumns.of(decoded, vocabulary, decoder.weighing)
     grammar = decoder.grammar(item)
-    found, count = decoder.search(item.tokens, grammar, workspace, decoder.languages.begin, distinct=True)
-    offsets, last = found.part_first[: count + 1], int(found.word_first[count])
-    parts = Parts.of_dense(decoder.inputs, found.features[: offsets[-1]], found.rule[: offsets[-1]])
+    columns, count = decoder.search(item.tokens, grammar, workspace, decoder.languages.begin, distinct=True)
+    offsets, last = columns.part_first[: count + 1], int(columns.word_first[count])
+    parts = Parts.of_dense(decoder.inputs, columns.features[: offsets[-1]], columns.rule[: offsets[-1]])
     design = decoder.weighing.design(parts, offsets)
     numbers = np.concatenate([decoder.numbers(grammar.target_words, vocabulary), vocabulary.encode(item.tokens)])
-    text = Sentences(numbers[found.words[:last]].astype(np.int32), found.word_first[: count + 1], vocabulary)
+    text = Sentences(numbers[columns.words[:last]].astype(np.int32), columns.word_first[: count + 1], vocabulary)
     return HypothesisColumns(np.array([count], np.int64), design.dense, text, design.sparse)

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from camber.arrays.types import I8
-from camber.decode.chart.parts import PASSED, Found
+from camber.decode.chart.parts import PASSED, DerivationColumns
 from camber.decode.derivation import Derivation
 from camber.features.feature import Feature
 from camber.rules.hiero.grammar import Grammar
@@ -37,19 +37,19 @@ class ChartDerivation(Derivation):
 
     def word_alignment(self) -> list[tuple[int, int]]:
         """Return the (source, target) links, from the alignments inside the rules."""
-        found = []
+        links = []
         spans, targets, tails = self.spans.tolist(), self.target_spans.tolist(), self.tails.tolist()
         for part, rule in enumerate(self.rules.tolist()):
             if rule == PASSED:
-                found.append((spans[part][0], targets[part][0]))
+                links.append((spans[part][0], targets[part][0]))
             elif rule >= 0:
                 g = self.grammar
                 source = g.source[g.source_offsets[rule] : g.source_offsets[rule + 1]].tolist()
                 target = g.target[g.target_offsets[rule] : g.target_offsets[rule + 1]].tolist()
                 left = _places(source, spans[part][0], [spans[tail] for tail in tails[part]])
                 right = _places(target, targets[part][0], [targets[tail] for tail in tails[part]])
-                found += [(left[s], right[t]) for s, t in g.rule_links(rule)]
-        return sorted(found)
+                links += [(left[s], right[t]) for s, t in g.rule_links(rule)]
+        return sorted(links)
 
 
 def _places(symbols: list[int], first: int, tails: list[list[int]]) -> list[int]:
@@ -62,21 +62,21 @@ def _places(symbols: list[int], first: int, tails: list[list[int]]) -> list[int]
 
 
 def read_derivations(
-    inputs: tuple[Feature, ...], found: Found, count: int, grammar: Grammar, sentence: Sequence[str]
+    inputs: tuple[Feature, ...], columns: DerivationColumns, count: int, grammar: Grammar, sentence: Sequence[str]
 ) -> list[ChartDerivation]:
     """Turn the kernel's columns into derivations; `inputs` are the columns of their features."""
     vocabulary, targets = grammar.target_words.words, len(grammar.target_words)
-    parts, words = found.part_first.tolist(), found.word_first.tolist()
+    parts, words = columns.part_first.tolist(), columns.word_first.tolist()
     return [
         ChartDerivation(
             inputs,
-            [vocabulary[w] if w < targets else sentence[w - targets] for w in found.words[c:d].tolist()],
-            float(found.score[n]),
-            found.features[a:b],
-            found.rule[a:b],
-            found.span[a:b],
-            found.target_span[a:b],
-            found.tails[a:b],
+            [vocabulary[w] if w < targets else sentence[w - targets] for w in columns.words[c:d].tolist()],
+            float(columns.score[n]),
+            columns.features[a:b],
+            columns.rule[a:b],
+            columns.span[a:b],
+            columns.target_span[a:b],
+            columns.tails[a:b],
             grammar,
         )
         for n, (a, b), (c, d) in zip(range(count), pairwise(parts), pairwise(words), strict=False)

@@ -68,7 +68,7 @@ def check_grammar(grammar: Grammar, names: tuple[str, ...], number: int) -> None
         )
 
 
-def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, copy_known: bool) -> Rules:
+def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, *, copy_known: bool) -> Rules:
     """Make the arrays for a grammar and a sentence."""
     length = len(sentence)
     # one word has one number, however it came into a text: so texts can be told apart by numbers
@@ -122,12 +122,22 @@ def prepare(rules, worth, words_worth, length, width, target_words, lm_words, ow
     int64[models, length]: the language models' numbers of the target words and of the sentence's own words; weights:
     float64[features], of a word and of natural logarithms.
     """
-    columns = rules.features.shape[1]
     number = len(rules.features)
+    nodes = _fill_trie(rules, width)
+    rules.count[0] = nodes
+    for place in range(length):
+        rules.node_of[number + place] = nodes + place
+    _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, models, weights)
+    _sort_rules(rules, number + length, nodes + length)
+
+
+@kernel
+def _fill_trie(rules, width):
+    """Put the source sides of the grammar into the trie; return how many nodes it has."""
     nodes = np.int64(1)
     rules.gap[0] = -1
     rules.more[0] = 0
-    for r in range(number):
+    for r in range(len(rules.features)):
         node = np.int64(0)
         for t in range(rules.source_offsets[r], rules.source_offsets[r + 1]):
             symbol = rules.source[t]
@@ -144,10 +154,14 @@ def prepare(rules, worth, words_worth, length, width, target_words, lm_words, ow
                     rules.trie_nodes[insert(rules.trie_keys, node * width + symbol)] = after
             node = after
         rules.node_of[r] = node
-    rules.count[0] = nodes
-    for place in range(length):
-        rules.node_of[number + place] = nodes + place
-    for r in range(number + length):
+    return nodes
+
+
+@kernel
+def _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, models, weights):
+    """Fill words, scores and estimates of all rules; arguments as in :func:`prepare`."""
+    number, columns = rules.features.shape
+    for r in range(len(rules.score)):
         total = 0.0
         if r < number:
             total += worth[r]
@@ -178,7 +192,6 @@ def prepare(rules, worth, words_worth, length, width, target_words, lm_words, ow
                     gain, state = step(models.nodes, models.children, state, rules.words[k, t])
                     total += models.weights[k] * gain
         rules.estimate[r] = total
-    _sort_rules(rules, number + length, nodes + length)
 
 
 @kernel

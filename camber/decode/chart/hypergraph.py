@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from camber.arrays.types import I8, Array
+from camber.decode.chart.lm import Pieces
 from camber.features.parts import Parts
 from camber.kernel.table import capacity_for
 
@@ -42,8 +43,7 @@ class Forest(NamedTuple):
     """Vertices and edges; how many of each there are is in `size`."""
 
     vertices: Array  # VERTEX
-    states: Array  # int64[vertices, models, …], see chart_lm
-    estimates: Array  # float64[vertices, models]
+    pieces: Pieces  # of the vertices
     edges: Array  # EDGE
     size: Array  # int64[2]: vertices, edges
 
@@ -52,8 +52,7 @@ class Forest(NamedTuple):
         """Make room for so many edges, and at most as many vertices."""
         return cls(
             np.empty(edges, VERTEX),
-            np.empty((edges, models, 2 + longest), np.int64),
-            np.empty((edges, models)),
+            Pieces.make(edges, models, longest),
             np.empty(edges, EDGE),
             np.zeros(2, np.int64),
         )
@@ -112,8 +111,7 @@ class Room(NamedTuple):
     item_first: Array  # int64[length + 2]: by their end
     bundles: Array  # BUNDLE: rules with the same source side and tails
     cells: Array  # CELL: their members that were queued
-    cell_states: Array  # int64[cells, models, …]
-    cell_estimates: Array  # float64[cells, models]
+    cell_pieces: Pieces  # of the cells
     heap_scores: Array  # float64[cells]
     heap_cells: Array  # int64[cells]
     slots: Array  # int64, a power of two: vertices of one span by state
@@ -136,8 +134,7 @@ class Room(NamedTuple):
             np.empty(side + 1, np.int64),
             np.empty(bundles, BUNDLE),
             np.empty(cells, CELL),
-            np.empty((cells, models, 2 + longest), np.int64),
-            np.empty((cells, models)),
+            Pieces.make(cells, models, longest),
             np.empty(cells),
             np.empty(cells, np.int64),
             np.empty(capacity_for(pops), np.int64),

@@ -13,6 +13,7 @@ import numpy as np
 
 from camber.arrays.types import Array
 from camber.decode.chart.hypergraph import GLUE, START
+from camber.decode.chart.lm import Pieces
 from camber.decode.chart.parts import FRAME
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, clear, first_slot, mix, next_slot
@@ -58,8 +59,7 @@ class ListRoom(NamedTuple):
     seen: Array  # int64, a power of two: derivations by text and vertex
     stack: Array  # int64
     frames: Array  # FRAME
-    states: Array  # int64[1, models, …]: scratch for the features of a part
-    estimates: Array  # float64[1, models]
+    piece: Pieces  # one: scratch for the features of a part
     taken: Array  # int64[1]: derivations taken out of queues
 
     @classmethod
@@ -71,14 +71,13 @@ class ListRoom(NamedTuple):
             np.empty(capacity_for(derivations), np.int64),
             np.empty(depth, np.int64),
             np.empty(depth, FRAME),
-            np.empty((1, models, 2 + longest), np.int64),
-            np.empty((1, models)),
+            Pieces.make(1, models, longest),
             np.zeros(1, np.int64),
         )
 
 
 @kernel
-def k_best(top, count, distinct, limit, rules, forest, room, found):
+def k_best(top, count, distinct, limit, rules, forest, room, columns):
     """Read out up to `count` derivations of vertex `top`; return how many, or a negative code.
 
     After `limit` derivations of all vertices together, vertices give no more. Written are only the scores and, in
@@ -104,7 +103,7 @@ def k_best(top, count, distinct, limit, rules, forest, room, found):
             return DERIVATIONS_FULL
         last = room.status[top]["last"]
         if room.status[top]["exhausted"] == 0:
-            found.score[total] = room.derivations[last]["score"]
+            columns.score[total] = room.derivations[last]["score"]
             total += 1
     return total
 
@@ -129,60 +128,25 @@ def _give_one(top, distinct, used, limit, rules, forest, room):
                 used = _queue(e, np.int64(-1), np.int64(-1), forest.edges[e]["score"], used, status, ds)
                 e = np.int64(forest.edges[e]["next"])
             continue
-        d = np.int64(status["pending"])
-        if d >= 0:
-            e = np.int64(ds[d]["edge"])
-            edge = forest.edges[e]
-            one, two = np.int64(ds[d]["one"]), np.int64(ds[d]["two"])
-            if status["phase"] == 0:
-                if two >= 0:
-                    tail = edge["two"]
-                    if ds[two]["next"] < 0 and room.status[tail]["exhausted"] == 0:
-                        stack[height] = tail
-                        height += 1
-                        continue
-                    after = np.int64(ds[two]["next"])
-                    if after >= 0:
-                        score = ds[d]["score"] - ds[two]["score"] + ds[after]["score"]
-                        used = _queue(e, one, after, score, used, status, ds)
-                status["phase"] = 1
-                continue
-            # each pair of ranks has one before it: less of the second, else less of the first
-            if one >= 0 and (two < 0 or room.status[edge["two"]]["first"] == two):
-                tail = edge["one"]
-                if ds[one]["next"] < 0 and room.status[tail]["exhausted"] == 0:
-                    stack[height] = tail
-                    height += 1
+        tail = np.int64(-1)  # the vertex that must give one first
+        if status["pending"] >= 0:
+            used, tail = _queue_neighbours(status, used, forest, room)
+        if tail < 0:
+            if status["taken"] < 0:
+                c = np.int64(status["queue"])
+                if c < 0 or (room.taken[0] >= limit and status["first"] >= 0):
+                    status["exhausted"] = 1
+                    height -= 1
                     continue
-                after = np.int64(ds[one]["next"])
-                if after >= 0:
-                    score = ds[d]["score"] - ds[one]["score"] + ds[after]["score"]
-                    used = _queue(e, after, two, score, used, status, ds)
-            status["pending"] = -1
-            status["phase"] = 0
+                room.taken[0] += 1
+                status["queue"] = _without_top(c, ds)
+                status["taken"] = c
+            tail = _take_tails(np.int64(status["taken"]), forest, room)
+        if tail >= 0:
+            stack[height] = tail
+            height += 1
+            continue
         c = np.int64(status["taken"])
-        if c < 0:
-            c = np.int64(status["queue"])
-            if c < 0 or (room.taken[0] >= limit and status["first"] >= 0):
-                status["exhausted"] = 1
-                height -= 1
-                continue
-            room.taken[0] += 1
-            status["queue"] = _without_top(c, ds)
-            status["taken"] = c
-        edge = forest.edges[ds[c]["edge"]]
-        if edge["one"] >= 0 and ds[c]["one"] < 0:
-            if room.status[edge["one"]]["first"] < 0:
-                stack[height] = edge["one"]
-                height += 1
-                continue
-            ds[c]["one"] = room.status[edge["one"]]["first"]
-        if edge["two"] >= 0 and ds[c]["two"] < 0:
-            if room.status[edge["two"]]["first"] < 0:
-                stack[height] = edge["two"]
-                height += 1
-                continue
-            ds[c]["two"] = room.status[edge["two"]]["first"]
         status["taken"] = -1
         status["pending"] = c
         status["phase"] = 0
@@ -195,6 +159,52 @@ def _give_one(top, distinct, used, limit, rules, forest, room):
         status["last"] = c
         height -= 1
     return used
+
+
+@kernel
+def _queue_neighbours(status, used, forest, room):
+    """Queue the neighbours of the pending derivation; return how many derivations are in use, and -1.
+
+    Or instead of -1 the tail that must give its next derivation first; then this is called again.
+    """
+    ds = room.derivations
+    d = np.int64(status["pending"])
+    e, one, two = np.int64(ds[d]["edge"]), np.int64(ds[d]["one"]), np.int64(ds[d]["two"])
+    edge = forest.edges[e]
+    if status["phase"] == 0:
+        if two >= 0:
+            after = np.int64(ds[two]["next"])
+            if after < 0 and room.status[edge["two"]]["exhausted"] == 0:
+                return used, np.int64(edge["two"])
+            if after >= 0:
+                used = _queue(e, one, after, ds[d]["score"] - ds[two]["score"] + ds[after]["score"], used, status, ds)
+        status["phase"] = 1
+    # each pair of ranks has one before it: less of the second, else less of the first
+    if one >= 0 and (two < 0 or room.status[edge["two"]]["first"] == two):
+        after = np.int64(ds[one]["next"])
+        if after < 0 and room.status[edge["one"]]["exhausted"] == 0:
+            return used, np.int64(edge["one"])
+        if after >= 0:
+            used = _queue(e, after, two, ds[d]["score"] - ds[one]["score"] + ds[after]["score"], used, status, ds)
+    status["pending"] = -1
+    status["phase"] = 0
+    return used, np.int64(-1)
+
+
+@kernel
+def _take_tails(c, forest, room):
+    """Give a derivation the best one of each tail; return a tail that has none yet, or -1."""
+    derivation = room.derivations[c]
+    edge = forest.edges[derivation["edge"]]
+    if edge["one"] >= 0 and derivation["one"] < 0:
+        if room.status[edge["one"]]["first"] < 0:
+            return np.int64(edge["one"])
+        derivation["one"] = room.status[edge["one"]]["first"]
+    if edge["two"] >= 0 and derivation["two"] < 0:
+        if room.status[edge["two"]]["first"] < 0:
+            return np.int64(edge["two"])
+        derivation["two"] = room.status[edge["two"]]["first"]
+    return np.int64(-1)
 
 
 @kernel

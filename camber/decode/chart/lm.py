@@ -4,7 +4,7 @@ A piece keeps the words at its left edge whose probabilities still depend on wha
 state at its right edge. It is *closed* as soon as no context can change the state any more; then no further words are
 kept on the left. An open piece is short: its words are all kept, and they are its state.
 
-Row ``states[item, k]`` of language model `k`: the state on the right, 2 · (words kept) + closed, and the words.
+Row ``states[piece, k]`` of language model `k`: the state on the right, 2 · (words kept) + closed, and the words.
 """
 
 from __future__ import annotations
@@ -33,6 +33,18 @@ class ChartModels(NamedTuple):
     roots: Array  # int64[models]
     longest: Array  # int64[models]: words of the longest context that matters
     reach: Array  # int8[nodes]: words of the node's context if longer contexts end in it, otherwise -1
+
+
+class Pieces(NamedTuple):
+    """What language models must know of pieces of text."""
+
+    states: Array  # int64[pieces, models, 2 + longest]
+    estimates: Array  # float64[pieces, models]: the score of the words on the left, without context
+
+    @classmethod
+    def make(cls, pieces: int, models: int, longest: int) -> Pieces:
+        """Make room; the longest context that matters has so many words."""
+        return cls(np.empty((pieces, models, LEFT + longest), np.int64), np.empty((pieces, models)))
 
 
 def chart_models(languages: Languages, weights: Array) -> ChartModels:
@@ -95,12 +107,13 @@ def survey(nodes, children, root, end, words, reach, queue):
 
 
 @kernel
-def piece_state(models, k, target, words, first, last, one, two, states, estimates, out, out_estimates, row):
-    """Put the words and tails of a rule together: write row `row` of `out` and `out_estimates`.
+def piece_state(models, k, target, words, first, last, one, two, pieces, out, row):
+    """Put words and tails of a rule, which are `pieces`, together: write row `row` of the pieces `out`.
 
     Returns what the language model adds to the tails' scores (in which the words on the left are scored without
     context), and the score of the words whose whole context is known here for the first time.
     """
+    states, written = pieces.states, out.states
     longest = models.longest[k]
     state = models.roots[k]
     closed = longest == 0
@@ -115,13 +128,13 @@ def piece_state(models, k, target, words, first, last, one, two, states, estimat
             number = states[tail, k, SIZE] >> 1
             if count == 0 and not closed:  # it keeps the state that it has
                 for i in range(number):
-                    out[row, k, LEFT + i] = states[tail, k, LEFT + i]
+                    written[row, k, LEFT + i] = states[tail, k, LEFT + i]
                 count = number
                 closed = (states[tail, k, SIZE] & 1) == 1
                 state = states[tail, k, RIGHT]
-                estimate = estimates[tail, k]
+                estimate = pieces.estimates[tail, k]
                 continue
-            added -= estimates[tail, k]
+            added -= pieces.estimates[tail, k]
         for i in range(number):
             word = words[k, t] if tail < 0 else states[tail, k, LEFT + i]
             gain, state = step(models.nodes, models.children, state, word)
@@ -130,21 +143,22 @@ def piece_state(models, k, target, words, first, last, one, two, states, estimat
                 final += gain
             else:
                 estimate += gain
-                out[row, k, LEFT + count] = word
+                written[row, k, LEFT + count] = word
                 count += 1
                 closed = count >= longest or models.reach[state] < count
         if tail >= 0 and (states[tail, k, SIZE] & 1) == 1:
             state = states[tail, k, RIGHT]
             closed = True
-    out[row, k, RIGHT] = state
-    out[row, k, SIZE] = 2 * count + (1 if closed else 0)
-    out_estimates[row, k] = estimate
+    written[row, k, RIGHT] = state
+    written[row, k, SIZE] = 2 * count + (1 if closed else 0)
+    out.estimates[row, k] = estimate
     return added, final
 
 
 @kernel
-def glue_state(models, k, before, tail, end_word, states, estimates, out, out_estimates, row):
+def glue_state(models, k, before, tail, end_word, pieces, out, row):
     """Put a piece behind the beginning of the sentence, in state `before`; returns as :func:`piece_state` does."""
+    states = pieces.states
     state = before
     final = 0.0
     for i in range(states[tail, k, SIZE] >> 1):
@@ -155,7 +169,7 @@ def glue_state(models, k, before, tail, end_word, states, estimates, out, out_es
     if end_word >= 0:
         gain, state = step(models.nodes, models.children, state, end_word)
         final += gain
-    out[row, k, RIGHT] = state
-    out[row, k, SIZE] = 1
-    out_estimates[row, k] = 0.0
-    return final - estimates[tail, k], final
+    out.states[row, k, RIGHT] = state
+    out.states[row, k, SIZE] = 1
+    out.estimates[row, k] = 0.0
+    return final - pieces.estimates[tail, k], final

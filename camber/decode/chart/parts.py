@@ -11,7 +11,7 @@ from camber.decode.chart.features import GLUE as GLUE_COLUMN
 from camber.decode.chart.features import LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
 from camber.decode.chart.hypergraph import GLUE
 from camber.decode.chart.lm import RIGHT, glue_state, piece_state
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.lm.ngrams import UNKNOWN
 
 FRAME = np.dtype(
@@ -30,7 +30,7 @@ PASSED, GLUED, STARTED = -1, -2, -3
 PARTS_FULL, WORDS_FULL = -6, -7
 
 
-class Found(NamedTuple):
+class DerivationColumns(NamedTuple):
     """The derivations of one sentence, in columns; parts are numbered through."""
 
     score: Array  # float64[derivations]
@@ -44,7 +44,7 @@ class Found(NamedTuple):
     tails: Array  # int64[parts, 2]: parts, from 0 in every derivation; -1: none
 
     @classmethod
-    def make(cls, nbest: int, parts: int, words: int, features: int) -> Found:
+    def make(cls, nbest: int, parts: int, words: int, features: int) -> DerivationColumns:
         """Make room."""
         return cls(
             np.empty(nbest),
@@ -60,24 +60,16 @@ class Found(NamedTuple):
 
 
 @kernel
-def read_parts(top, count, rules, models, begin_states, end_words, width, unit, forest, room, found):
-    """Write words and parts of the first `count` derivations of vertex `top`; return 0, or a negative code.
-
-    width: number of target words; a word passed through is a rule behind those of the grammar.
-    """
+def read_parts(top, count, rules, models, begin_states, end_words, unit, forest, room, columns):
+    """Write words and parts of the first `count` derivations of vertex `top`; return 0, or a negative code."""
+    frames = room.frames
     d = np.int64(room.status[top]["first"])
     part, word = np.int64(0), np.int64(0)
-    found.part_first[0] = 0
-    found.word_first[0] = 0
+    columns.part_first[0] = 0
+    columns.word_first[0] = 0
     for n in range(count):
         base, first_word = part, word
-        frames = room.frames
-        frames[0]["derivation"] = d
-        frames[0]["at"] = 0
-        frames[0]["start"] = 0
-        frames[0]["one"] = -1
-        frames[0]["two"] = -1
-        frames[0]["waits"] = 0
+        _enter(frames[0], d, 0)
         height = 1
         finished = np.int64(-1)
         while height > 0:
@@ -88,58 +80,70 @@ def read_parts(top, count, rules, models, begin_states, end_words, width, unit, 
                 frame["two"] = finished
             frame["waits"] = 0
             derivation = room.derivations[frame["derivation"]]
-            edge = forest.edges[derivation["edge"]]
-            r = np.int64(edge["rule"])
-            symbols = rules.target_offsets[r + 1] - rules.target_offsets[r] if r >= 0 else (2 if r == GLUE else 1)
-            deeper = False
-            while frame["at"] < symbols:
-                symbol = np.int64(-2)  # S → X has a second tail only
-                if r >= 0:
-                    symbol = rules.target[rules.target_offsets[r] + frame["at"]]
-                elif r == GLUE:
-                    symbol = np.int64(-1 - frame["at"])
-                frame["at"] += 1
-                if symbol >= 0:
-                    if word >= len(found.words):
-                        return WORDS_FULL
-                    found.words[word] = symbol
-                    word += 1
-                    continue
-                below = frames[height]
-                below["derivation"] = derivation["one"] if symbol == -1 else derivation["two"]
-                below["at"] = 0
-                below["start"] = word - first_word
-                below["one"] = -1
-                below["two"] = -1
-                below["waits"] = 0
-                frame["waits"] = 1 if symbol == -1 else 2
+            word, tail = _read_words(frame, np.int64(forest.edges[derivation["edge"]]["rule"]), rules, word, columns)
+            if word < 0:
+                return WORDS_FULL
+            if tail != 0:
+                _enter(frames[height], derivation["one"] if tail == 1 else derivation["two"], word - first_word)
                 height += 1
-                deeper = True
-                break
-            if deeper:
                 continue
-            if part >= len(found.rule):
+            if part >= len(columns.rule):
                 return PARTS_FULL
+            edge = forest.edges[derivation["edge"]]
             vertex = forest.vertices[edge["vertex"]]
-            found.span[part, 0] = vertex["begin"]
-            found.span[part, 1] = vertex["end"]
-            found.target_span[part, 0] = frame["start"]
-            found.target_span[part, 1] = word - first_word
-            found.tails[part, 0] = frame["one"]
-            found.tails[part, 1] = frame["two"]
-            found.rule[part] = _part_rule(r, rules)
-            complete = edge["vertex"] == top
+            columns.span[part, 0] = vertex["begin"]
+            columns.span[part, 1] = vertex["end"]
+            columns.target_span[part, 0] = frame["start"]
+            columns.target_span[part, 1] = word - first_word
+            columns.tails[part, 0] = frame["one"]
+            columns.tails[part, 1] = frame["two"]
+            columns.rule[part] = _part_rule(np.int64(edge["rule"]), rules)
             _edge_features(
-                np.int64(derivation["edge"]), complete, rules, models, begin_states, end_words, unit, forest, room,
-                found.features, part,
+                np.int64(derivation["edge"]), edge["vertex"] == top, rules, models, begin_states, end_words, unit,
+                forest, room, columns.features, part,
             )  # fmt: skip
             finished = part - base
             part += 1
             height -= 1
-        found.part_first[n + 1] = part
-        found.word_first[n + 1] = word
+        columns.part_first[n + 1] = part
+        columns.word_first[n + 1] = word
         d = np.int64(room.derivations[d]["next"])
     return 0
+
+
+@kernel
+def _enter(frame, derivation, start):
+    """Begin to read a derivation, whose text begins at word `start`."""
+    frame["derivation"] = derivation
+    frame["at"] = 0
+    frame["start"] = start
+    frame["one"] = -1
+    frame["two"] = -1
+    frame["waits"] = 0
+
+
+@kernel_inlined
+def _read_words(frame, r, rules, word, columns):
+    """Write the words of a rule up to its next tail: return the place of the next word and that tail, 1 or 2.
+
+    0: the rule ends here. The place is -1 when there is no room for words.
+    """
+    symbols = rules.target_offsets[r + 1] - rules.target_offsets[r] if r >= 0 else (2 if r == GLUE else 1)
+    while frame["at"] < symbols:
+        symbol = np.int64(-2)  # S → X has a second tail only
+        if r >= 0:
+            symbol = rules.target[rules.target_offsets[r] + frame["at"]]
+        elif r == GLUE:
+            symbol = np.int64(-1 - frame["at"])
+        frame["at"] += 1
+        if symbol < 0:
+            frame["waits"] = -symbol
+            return word, -symbol
+        if word >= len(columns.words):
+            return np.int64(-1), np.int64(0)
+        columns.words[word] = symbol
+        word += 1
+    return word, np.int64(0)
 
 
 @kernel
@@ -166,25 +170,24 @@ def _edge_features(e, complete, rules, models, begin_states, end_words, unit, fo
     """Write the raw features of an edge in context: words count where their whole context is known first."""
     edge = forest.edges[e]
     r, one, two = np.int64(edge["rule"]), np.int64(edge["one"]), np.int64(edge["two"])
-    columns = rules.features.shape[1]
-    for f in range(columns):
+    own = rules.features.shape[1]
+    for f in range(own):
         features[row, f] = rules.features[r, f] if 0 <= r < len(rules.features) else np.nan
-    for f in range(columns, features.shape[1]):
+    for f in range(own, features.shape[1]):
         features[row, f] = 0.0
     if r < 0:
         if r == GLUE:
-            features[row, columns + GLUE_COLUMN] = 1.0
+            features[row, own + GLUE_COLUMN] = 1.0
         for k in range(len(models.weights)):
-            before = begin_states[k] if one < 0 else forest.states[one, k, RIGHT]
+            before = begin_states[k] if one < 0 else forest.pieces.states[one, k, RIGHT]
             _, final = glue_state(
-                models, k, before, two, end_words[k] if complete else np.int64(-1), forest.states, forest.estimates,
-                room.states, room.estimates, 0,
-            )  # fmt: skip
-            features[row, columns + LM + PER_LM * k] = final * unit
+                models, k, before, two, end_words[k] if complete else np.int64(-1), forest.pieces, room.piece, 0
+            )
+            features[row, own + LM + PER_LM * k] = final * unit
         return
     if r >= len(rules.features):
-        features[row, columns + PASS_THROUGH] = 1.0
-        features[row, columns + SOURCE_OOV] = rules.unknown[r - len(rules.features)]
+        features[row, own + PASS_THROUGH] = 1.0
+        features[row, own + SOURCE_OOV] = rules.unknown[r - len(rules.features)]
     first, last = rules.target_offsets[r], rules.target_offsets[r + 1]
     words = np.int64(0)
     for t in range(first, last):
@@ -192,11 +195,10 @@ def _edge_features(e, complete, rules, models, begin_states, end_words, unit, fo
             words += 1
             for k in range(len(models.weights)):
                 if rules.words[k, t] == UNKNOWN:
-                    features[row, columns + LM + PER_LM * k + 1] += 1.0
-    features[row, columns + WORD_PENALTY] = -unit * words  # not a sum: to the last bit what the rule is binned by
+                    features[row, own + LM + PER_LM * k + 1] += 1.0
+    features[row, own + WORD_PENALTY] = -unit * words  # not a sum: to the last bit what the rule is binned by
     for k in range(len(models.weights)):
         _, final = piece_state(
-            models, k, rules.target, rules.words, first, last, one, two, forest.states, forest.estimates, room.states,
-            room.estimates, 0,
-        )  # fmt: skip
-        features[row, columns + LM + PER_LM * k] = final * unit
+            models, k, rules.target, rules.words, first, last, one, two, forest.pieces, room.piece, 0
+        )
+        features[row, own + LM + PER_LM * k] = final * unit

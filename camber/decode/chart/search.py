@@ -70,19 +70,9 @@ def search(ids, width, limit, pop_limit, beam, rules, models, begin_states, end_
             return code
         first = forest.size[0]
         code = _take_cells(
-            np.int64(0),
-            end,
-            end == length,
-            pop_limit,
-            beam,
-            rules,
-            models,
-            begin_states,
-            end_words,
-            weights,
-            forest,
+            np.int64(0), end, end == length, pop_limit, beam, rules, models, begin_states, end_words, weights, forest,
             room,
-        )
+        )  # fmt: skip
         if code < 0:
             return code
         room.start_first[end] = first
@@ -251,7 +241,7 @@ def _queue_cell(number, rule, one, two, hint, weights, rules, forest, room):
 
 @kernel
 def _score_cell(c, rules, models, begin_states, end_words, complete, weights, forest, room):
-    """Score a cell with the language models; its states go to `room.cell_states[c]`."""
+    """Score a cell with the language models; its states go to `room.cell_pieces`."""
     cell = room.cells[c]
     bundle = room.bundles[cell["bundle"]]
     first, second = _tails(bundle, np.int64(cell["one"]), np.int64(cell["two"]), room)
@@ -266,17 +256,17 @@ def _score_cell(c, rules, models, begin_states, end_words, complete, weights, fo
         for k in range(len(models.weights)):
             added, _ = piece_state(
                 models, k, rules.target, rules.words, rules.target_offsets[r], rules.target_offsets[r + 1], first,
-                second, forest.states, forest.estimates, room.cell_states, room.cell_estimates, c,
+                second, forest.pieces, room.cell_pieces, c,
             )  # fmt: skip
             exact += models.weights[k] * added
     else:
         if bundle["kind"] == GLUE:
             exact += weights[rules.features.shape[1] + GLUE_COLUMN]
         for k in range(len(models.weights)):
-            before = begin_states[k] if first < 0 else forest.states[first, k, RIGHT]
+            before = begin_states[k] if first < 0 else forest.pieces.states[first, k, RIGHT]
             added, _ = glue_state(
-                models, k, before, second, end_words[k] if complete else np.int64(-1), forest.states, forest.estimates,
-                room.cell_states, room.cell_estimates, c,
+                models, k, before, second, end_words[k] if complete else np.int64(-1), forest.pieces,
+                room.cell_pieces, c,
             )  # fmt: skip
             exact += models.weights[k] * added
     cell["hint"] = exact - cell["score"]
@@ -337,7 +327,7 @@ def _take_cells(begin, end, complete, pop_limit, beam, rules, models, begin_stat
 @kernel
 def _add_edge(c, begin, end, complete, rules, models, forest, room):
     """Append the edge of a cell; it leads to the vertex in the same state, or to a new one. Say whether it fitted."""
-    vertices, edges, states, slots = forest.vertices, forest.edges, forest.states, room.slots
+    vertices, edges, states, slots = forest.vertices, forest.edges, forest.pieces.states, room.slots
     e = forest.size[1]
     if e >= len(edges):
         return False
@@ -355,11 +345,11 @@ def _add_edge(c, begin, end, complete, rules, models, forest, room):
     key = np.int64(0)  # whole sentences have no future: all in one state
     if not complete:
         for k in range(len(models.weights)):
-            key = mix(key ^ room.cell_states[c, k, RIGHT])
-            size = room.cell_states[c, k, SIZE]
+            key = mix(key ^ room.cell_pieces.states[c, k, RIGHT])
+            size = room.cell_pieces.states[c, k, SIZE]
             key ^= size
             for i in range(size >> 1):
-                key = mix(key ^ (room.cell_states[c, k, LEFT + i] << 3))
+                key = mix(key ^ (room.cell_pieces.states[c, k, LEFT + i] << 3))
     slot = first_slot(slots, key)
     while slots[slot] >= 0:
         v = slots[slot]
@@ -384,9 +374,9 @@ def _add_edge(c, begin, end, complete, rules, models, forest, room):
     vertices[v]["begin"] = begin
     vertices[v]["end"] = end
     for k in range(len(models.weights)):
-        forest.estimates[v, k] = room.cell_estimates[c, k]
-        for i in range(LEFT + (room.cell_states[c, k, SIZE] >> 1)):
-            states[v, k, i] = room.cell_states[c, k, i]
+        forest.pieces.estimates[v, k] = room.cell_pieces.estimates[c, k]
+        for i in range(LEFT + (room.cell_pieces.states[c, k, SIZE] >> 1)):
+            states[v, k, i] = room.cell_pieces.states[c, k, i]
     return True
 
 
@@ -394,7 +384,7 @@ def _add_edge(c, begin, end, complete, rules, models, forest, room):
 def _same_state(v, c, models, forest, room):
     """Say whether nothing around a vertex and a cell can tell them apart."""
     for k in range(models):
-        for i in range(LEFT + (room.cell_states[c, k, SIZE] >> 1)):
-            if forest.states[v, k, i] != room.cell_states[c, k, i]:
+        for i in range(LEFT + (room.cell_pieces.states[c, k, SIZE] >> 1)):
+            if forest.pieces.states[v, k, i] != room.cell_pieces.states[c, k, i]:
                 return False
     return True

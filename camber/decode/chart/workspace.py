@@ -7,7 +7,7 @@ import numpy as np
 from camber.decode.chart import kbest, parts, search
 from camber.decode.chart.hypergraph import Forest, Room
 from camber.decode.chart.kbest import ListRoom
-from camber.decode.chart.parts import Found
+from camber.decode.chart.parts import DerivationColumns
 
 
 class Workspace:
@@ -38,9 +38,9 @@ class Workspace:
             self.derivations, self.edges, 4 * self.length + 8, self.models, self.longest
         )  # fmt: skip
 
-    def found(self) -> Found:
+    def columns(self) -> DerivationColumns:
         """Make room for the derivations of one sentence."""
-        return Found.make(self.nbest, self.parts, self.words, self.features)
+        return DerivationColumns.make(self.nbest, self.parts, self.words, self.features)
 
     def grow(self, code: int) -> None:
         """Double the size of the arrays that were too small."""

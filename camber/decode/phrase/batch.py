@@ -30,7 +30,7 @@ class ListRoom(NamedTuple):
     path: Array  # int64[parts]: hypotheses
 
 
-class Found(NamedTuple):
+class DerivationColumns(NamedTuple):
     """The derivations of a batch, in columns; those of sentence `s` are the next `count[s]`."""
 
     count: Array  # int64[sentences]
@@ -43,7 +43,7 @@ class Found(NamedTuple):
     next: Array  # int64[3]: sentence, derivation, part to go on with
 
     @classmethod
-    def make(cls, sentences: int, words: int, nbest: int, features: int) -> Found:
+    def make(cls, sentences: int, words: int, nbest: int, features: int) -> DerivationColumns:
         """Make room for the `nbest` best of sentences that have so many words together."""
         parts = words * nbest
         return cls(
@@ -151,17 +151,17 @@ class RuleColumns(NamedTuple):
 
 
 @kernel
-def decode_batch(sentences, limits, options, rules, models, future, room, list_room, found):
-    """Decode the sentences from found.next[0] on; return 0, or a negative code when a work array is too small."""
+def decode_batch(sentences, limits, options, rules, models, future, room, list_room, columns):
+    """Decode the sentences from columns.next[0] on; return 0, or a negative code when a work array is too small."""
     with_reordering = rules.reordering.shape[1] == 6
-    while found.next[0] < len(sentences.offsets) - 1:
-        s, d, part = found.next[0], found.next[1], found.next[2]
+    while columns.next[0] < len(sentences.offsets) - 1:
+        s, d, part = columns.next[0], columns.next[1], columns.next[2]
         a, b = sentences.offsets[s], sentences.offsets[s + 1]
         if a == b:
-            found.count[s] = 1
-            found.score[d] = 0.0
-            found.part_first[d + 1] = part
-            found.next[0], found.next[1] = s + 1, d + 1
+            columns.count[s] = 1
+            columns.score[d] = 0.0
+            columns.part_first[d + 1] = part
+            columns.next[0], columns.next[1] = s + 1, d + 1
             continue
         spans, begin, ends = sentences.spans[a:b], sentences.begin_states[s], sentences.end_words[s]
         future_costs(spans, options.first, options.estimate, future)
@@ -171,26 +171,28 @@ def decode_batch(sentences, limits, options, rules, models, future, room, list_r
         )  # fmt: skip
         if best < 0:
             return best
-        count = k_best(room.hyps, best, limits.nbest, limits.distinct, limits.tries, options, list_room, found, d, part)
+        count = k_best(
+            room.hyps, best, limits.nbest, limits.distinct, limits.tries, options, list_room, columns, d, part
+        )
         if count < 0:
             return ITEMS_FULL
         for n in range(d, d + count):
-            part_features(room.hyps, list_room.path, part, n, options, rules, models, begin, ends, found)
-        found.count[s] = count
-        found.next[0], found.next[1], found.next[2] = s + 1, d + count, found.part_first[d + count]
+            part_features(room.hyps, list_room.path, part, n, options, rules, models, begin, ends, columns)
+        columns.count[s] = count
+        columns.next[0], columns.next[1], columns.next[2] = s + 1, d + count, columns.part_first[d + count]
     return 0
 
 
 @kernel
-def spell(found, options, unknown_ids, offsets, ids):
+def spell(columns, options, unknown_ids, offsets, ids):
     """Write the words of every derivation, one after the other: offsets int64[derivations + 1], ids int32[words].
 
     unknown_ids: int64, the id of each unknown word.
     """
     at = 0
     for d in range(len(offsets) - 1):
-        for row in range(found.part_first[d], found.part_first[d + 1]):
-            option = found.option[row]
+        for row in range(columns.part_first[d], columns.part_first[d + 1]):
+            option = columns.option[row]
             for t in range(options.word_first[option], options.word_first[option + 1]):
                 word = options.target[t]
                 ids[at] = word if word >= 0 else unknown_ids[-1 - word]
@@ -199,14 +201,14 @@ def spell(found, options, unknown_ids, offsets, ids):
 
 
 @kernel
-def part_rows(found, parts, inside, outside, table, context):
+def part_rows(columns, parts, inside, outside, table, context):
     """Divide the features of parts into those that their option tells, and the others.
 
     inside, outside int64: columns of either kind; table float64[options, inside]; context float64[parts, outside].
     """
     for part in range(parts):
-        option = found.option[part]
+        option = columns.option[part]
         for k in range(len(inside)):
-            table[option, k] = found.features[part, inside[k]]
+            table[option, k] = columns.features[part, inside[k]]
         for k in range(len(outside)):
-            context[part, k] = found.features[part, outside[k]]
+            context[part, k] = columns.features[part, outside[k]]

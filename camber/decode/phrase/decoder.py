@@ -19,7 +19,7 @@ from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.inputs import Input
 from camber.decode.languages import Languages
 from camber.decode.phrase import batch as kernels
-from camber.decode.phrase.batch import Found, Limits, RuleColumns, Workspace, decode_batch, part_rows, spell
+from camber.decode.phrase.batch import DerivationColumns, Limits, RuleColumns, Workspace, decode_batch, part_rows, spell
 from camber.decode.phrase.features import DISTORTION, LM, features
 from camber.decode.phrase.options import LanguageModels, Options, Words, build_options, rule_columns, rule_values
 from camber.decode.phrase.settings import DecodeSettings
@@ -42,7 +42,7 @@ DISTINCT_FACTOR = 100
 class Searched(NamedTuple):
     """What the kernels left of a batch."""
 
-    found: Found
+    columns: DerivationColumns
     options: Options
     unknown: list[str]
     work: Work
@@ -205,7 +205,7 @@ class PhraseDecoder(Weighed):
             np.tile(self.languages.begin if begin is None else begin, (len(batch), 1)),
             np.tile(self.languages.ends(final=final), (len(batch), 1)),
         )
-        found = Found.make(len(batch), len(spans), nbest, len(self.inputs))
+        columns = DerivationColumns.make(len(batch), len(spans), nbest, len(self.inputs))
         workspace = Workspace(max(map(len, batch)), len(self.languages), self.settings.pop_limit, nbest)
         limits = Limits(
             self.weighing.linear[self._own + DISTORTION],
@@ -219,27 +219,27 @@ class PhraseDecoder(Weighed):
         while code < 0:
             code = decode_batch(
                 task, limits, options, RuleColumns(rules.table, rules.store.reordering), self._models,
-                workspace.future(), workspace.room(), workspace.list_room(), found,
+                workspace.future(), workspace.room(), workspace.list_room(), columns,
             )  # fmt: skip
             if code < 0:
                 workspace.grow(code)
         if rules.numbers is not None:  # rules are known outside by numbers that do not depend on the batch
-            parts = found.rule[: found.next[2]]
+            parts = columns.rule[: columns.next[2]]
             parts[parts >= 0] = rules.numbers[parts[parts >= 0]]
-        return Searched(found, options, unknown, workspace.work)
+        return Searched(columns, options, unknown, workspace.work)
 
     def derivations(self, searched: Searched) -> Iterator[list[Derivation]]:
         """Turn the kernels' columns into derivations, sentence by sentence."""
-        found, options, vocabulary = searched.found, searched.options, self.target_vocabulary.words
+        columns, options, vocabulary = searched.columns, searched.options, self.target_vocabulary.words
         first = 0
-        for count in found.count.tolist():
+        for count in columns.count.tolist():
             derivations = []
             for n in range(first, first + count):
-                a, b = int(found.part_first[n]), int(found.part_first[n + 1])
+                a, b = int(columns.part_first[n]), int(columns.part_first[n + 1])
                 words: list[str] = []
                 lengths = np.zeros(b - a + 1, np.int64)
                 for row in range(a, b):
-                    begin, end = options.word_first[found.option[row] : found.option[row] + 2].tolist()
+                    begin, end = options.word_first[columns.option[row] : columns.option[row] + 2].tolist()
                     for t in options.target[begin:end].tolist():
                         words.append(vocabulary[t] if t >= 0 else searched.unknown[-1 - t])
                     lengths[row - a + 1] = len(words)
@@ -247,10 +247,10 @@ class PhraseDecoder(Weighed):
                     Derivation(
                         self.inputs,
                         words,
-                        float(found.score[n]),
-                        found.features[a:b],
-                        found.rule[a:b],
-                        found.span[a:b],
+                        float(columns.score[n]),
+                        columns.features[a:b],
+                        columns.rule[a:b],
+                        columns.span[a:b],
                         np.stack([lengths[:-1], lengths[1:]], axis=1),
                     )
                 )
@@ -286,26 +286,26 @@ def _decode_columns(shared: tuple[PhraseDecoder, Vocabulary, int], batch: Sequen
     decoder, vocabulary, nbest = shared
     if max(map(len, batch), default=0) > decoder.settings.window:
         return HypothesisColumns.of(_decode_batch((decoder, nbest, True), batch)[0], vocabulary, decoder.weighing)
-    found, options, unknown, _ = decoder.search(batch, nbest, distinct=True)
-    count, parts = int(found.next[1]), int(found.next[2])
+    columns, options, unknown, _ = decoder.search(batch, nbest, distinct=True)
+    count, parts = int(columns.next[1]), int(columns.next[2])
     offsets = np.zeros(count + 1, np.int64)
-    chosen = found.option[:parts]
+    chosen = columns.option[:parts]
     ids = np.empty(int((options.word_first[chosen + 1] - options.word_first[chosen]).sum()), np.int32)
-    spell(found, options, vocabulary.encode(unknown), offsets, ids)
-    design = decoder.weighing.design(_parts(decoder.inputs, found, options), found.part_first[: count + 1])
-    return HypothesisColumns(found.count, design.dense, Sentences(ids, offsets, vocabulary), design.sparse)
+    spell(columns, options, vocabulary.encode(unknown), offsets, ids)
+    design = decoder.weighing.design(_parts(decoder.inputs, columns, options), columns.part_first[: count + 1])
+    return HypothesisColumns(columns.count, design.dense, Sentences(ids, offsets, vocabulary), design.sparse)
 
 
-def _parts(inputs: tuple[Feature, ...], found: Found, options: Options) -> Parts:
+def _parts(inputs: tuple[Feature, ...], columns: DerivationColumns, options: Options) -> Parts:
     """Return all parts of a batch; what is known of a rule before the search is that of its option."""
-    parts = int(found.next[2])
+    parts = int(columns.next[2])
     inside, outside = (
         np.array([column for column, feature in enumerate(inputs) if (feature.scope == RULE) == known], np.int64)
         for known in (True, False)
     )
     table, context = np.full((len(options.rule), len(inside)), np.nan), np.empty((parts, len(outside)))
-    part_rows(found, parts, inside, outside, table, context)
-    return Parts(inputs, table, found.option[:parts], context, found.rule[:parts])
+    part_rows(columns, parts, inside, outside, table, context)
+    return Parts(inputs, table, columns.option[:parts], context, columns.rule[:parts])
 
 
 def _number_phrases(spans: I8, flat: Sequence[str]) -> tuple[I8, I8, list[str]]:

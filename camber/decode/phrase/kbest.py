@@ -27,10 +27,10 @@ ITEM = np.dtype(
 
 
 @kernel
-def k_best(hyps, best, count, distinct, tries, options, room, found, at, part):
+def k_best(hyps, best, count, distinct, tries, options, room, columns, at, part):
     """Read out up to `count` derivations; return how many, or -1 when there are too few items.
 
-    Their scores go to found.score[at:], their parts are numbered from `part` on in found.part_first[at:], and the
+    Their scores go to columns.score[at:], their parts are numbered from `part` on in columns.part_first[at:], and the
     hypotheses of all parts go to room.path. At most `tries` derivations are looked at for distinct texts.
     """
     items, path = room.items, room.path
@@ -40,7 +40,7 @@ def k_best(hyps, best, count, distinct, tries, options, room, found, at, part):
     total = 0
     tried = 0
     length = 0
-    found.part_first[at] = part
+    columns.part_first[at] = part
     # to be queued next: a hypothesis, what follows it, and the score of that; first, any complete hypothesis
     queued, item, suffix = best, np.int64(-1), 0.0
     if count > 1:
@@ -84,9 +84,9 @@ def k_best(hyps, best, count, distinct, tries, options, room, found, at, part):
             path[length] = items[walk]["hypothesis"]
             length += 1
             walk = items[walk]["next"]
-        found.score[at + total] = score
+        columns.score[at + total] = score
         total += 1
-        found.part_first[at + total] = part + length
+        columns.part_first[at + total] = part + length
 
 
 @kernel
@@ -141,22 +141,22 @@ def _seen(hyps, item, options, room, total):
 
 
 @kernel
-def part_features(hyps, path, part, derivation, options, rules, models, begin_states, end_words, found):
+def part_features(hyps, path, part, derivation, options, rules, models, begin_states, end_words, columns):
     """Write the raw features in context of one derivation, a row for each part.
 
     path[0] is the hypothesis of part number `part`.
     """
-    features, own = found.features, rules.table.shape[1]
-    first, last = found.part_first[derivation], found.part_first[derivation + 1]
+    features, own = columns.features, rules.table.shape[1]
+    first, last = columns.part_first[derivation], columns.part_first[derivation + 1]
     previous_begin, previous_end, previous_rule = np.int64(-1), np.int64(0), np.int64(-1)
     for row in range(first, last):
         h = hyps[path[row - part]]
         option, begin, end = np.int64(h["option"]), np.int64(h["begin"]), np.int64(h["end"])
         r = options.rule[option]
-        found.rule[row] = r
-        found.option[row] = option
-        found.span[row, 0] = begin
-        found.span[row, 1] = end
+        columns.rule[row] = r
+        columns.option[row] = option
+        columns.span[row, 0] = begin
+        columns.span[row, 1] = end
         for f in range(features.shape[1]):
             features[row, f] = 0.0
         features[row, own + DISTORTION] = -abs(begin - previous_end)
@@ -182,7 +182,7 @@ def part_features(hyps, path, part, derivation, options, rules, models, begin_st
     for k in range(len(begin_states)):
         state = begin_states[k]
         for row in range(first, last):
-            option = found.option[row]
+            option = columns.option[row]
             total = 0.0
             for t in range(options.word_first[option], options.word_first[option + 1]):
                 gain, state = step(models.nodes, models.children, state, options.words[k, t])

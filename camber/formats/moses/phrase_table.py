@@ -374,6 +374,15 @@ def _is_separator(data, first, last):
 
 
 @kernel_inlined
+def _read_word(data, first, last, words, ids, at):
+    """Write the number of a word; say whether the table of words had room for it."""
+    word = _number_of(data, first, last, words)
+    if word >= 0:
+        ids[at] = word
+    return word >= 0
+
+
+@kernel_inlined
 def _read_link(data, first, last, sources, targets, links, at):
     """Read a link, such as 0-1, of phrases of so many words; return _DONE or what is wrong with it."""
     dash = first
@@ -406,18 +415,14 @@ def _scan(data, fill, full, state, source_words, target_words, columns, powers):
             if _is_separator(data, first, last):
                 field += 1
             elif field == 0:
-                if fill:
-                    word = _number_of(data, first, last, source_words)
-                    if word < 0:
-                        return _TABLE_FULL
-                    source_ids[state[_SOURCE_WORDS] + sources] = word
+                place = state[_SOURCE_WORDS] + sources
+                if fill and not _read_word(data, first, last, source_words, source_ids, place):
+                    return _TABLE_FULL
                 sources += 1
             elif field == 1:
-                if fill:
-                    word = _number_of(data, first, last, target_words)
-                    if word < 0:
-                        return _TABLE_FULL
-                    target_ids[state[_TARGET_WORDS] + targets] = word
+                place = state[_TARGET_WORDS] + targets
+                if fill and not _read_word(data, first, last, target_words, target_ids, place):
+                    return _TABLE_FULL
                 targets += 1
             elif field == 2:
                 if fill and numbers < width:
