@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # vectors are short: threads would only wait for each other
 
@@ -16,6 +20,26 @@ from camber.files import write_lines
 # the first example of a property compiles a kernel: no deadline
 settings.register_profile("camber", deadline=None)
 settings.load_profile("camber")
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, dict[str, str]], None]:
+    """Pretend that a package with entry points of one of our groups, name → "module:attribute", is installed.
+
+    Our groups have nothing else then. Other groups stay as they are: Numba looks for its own when it first compiles.
+    """
+
+    def pretend(group: str, homes: dict[str, str]) -> None:
+        points = EntryPoints(EntryPoint(name, home, group) for name, home in homes.items())
+        others = importlib.metadata.entry_points
+
+        def entry_points(**wanted: Any) -> Any:
+            ours = wanted.get("group", "").startswith("camber.")
+            return points.select(**wanted) if ours else others(**wanted)
+
+        monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+
+    return pretend
 
 
 @pytest.fixture(scope="session")

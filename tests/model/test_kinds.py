@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,10 +47,14 @@ class Verses(PhraseKind):
 VERSES = Verses()
 
 
-def test_another_package_brings_a_kind(hotel_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_package_brings_a_kind(
+    hotel_model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    install: Callable[[str, dict[str, str]], None],
+) -> None:
     monkeypatch.setitem(sys.modules, "verses", sys.modules[__name__])
-    points = [EntryPoint("verse", "verses:VERSES", "camber.models")]
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: points)
+    install("camber.models", {"verse": "verses:VERSES"})
     directory = ModelDirectory.open(hotel_model)
     with write_model(tmp_path / "m", "verse", directory.settings) as draft:
         draft.take_model(directory)

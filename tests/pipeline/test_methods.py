@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
-from importlib.metadata import EntryPoint
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,10 +37,9 @@ METHOD = OneToOne()
 
 
 @pytest.fixture
-def first_links(monkeypatch: pytest.MonkeyPatch) -> str:
+def first_links(monkeypatch: pytest.MonkeyPatch, install: Callable[[str, dict[str, str]], None]) -> str:
     monkeypatch.setitem(sys.modules, "first_links", sys.modules[__name__])
-    points = [EntryPoint("first-links", "first_links:METHOD", "camber.methods")]
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: points)
+    install("camber.methods", {"first-links": "first_links:METHOD"})
     return "first-links"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-from importlib.metadata import EntryPoint
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -156,10 +156,9 @@ def test_what_a_stored_model_says_of_its_fitting_is_kept(tmp_path: Path) -> None
 
 
 @pytest.fixture
-def one_feature(monkeypatch: pytest.MonkeyPatch) -> None:
+def one_feature(install: Callable[[str, dict[str, str]], None]) -> None:
     """Pretend that a package with another learner is installed."""
-    point = EntryPoint("one-feature", "toys.learners:OneFeature", "camber.learners")
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point] if group == "camber.learners" else [])
+    install("camber.learners", {"one-feature": "toys.learners:OneFeature"})
 
 
 def graded(sentences: int = 12) -> tuple[NBest, list[str]]:
