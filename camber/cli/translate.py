@@ -17,7 +17,7 @@ import click
 from camber.cli.options import FILE, engine_option, given, refuse_idle, settings_options
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
-from camber.nbest.formats import FORMATS
+from camber.nbest.formats import AUTO, FORMATS, format_to_write
 
 if TYPE_CHECKING:
     from camber.model.translator import Translation, Translator
@@ -58,8 +58,8 @@ def command(
         if nbest > 1:
             raise click.UsageError("--nbest needs --nbest-file, where the list goes")
         refuse_idle(["nbest_format", "distinct"], "without --nbest-file")
-    elif nbest_format and not FORMATS.load(nbest_format).any_feature:
-        raise click.UsageError(f"--nbest-format {nbest_format} has no place for the features of a model")
+    elif not (written := format_to_write(nbest_file, nbest_format or AUTO)).any_feature:
+        raise click.UsageError(f"the n-best format {written.name} has no place for the features of a model")
     check_outputs(output, nbest_file, alignment_file)
     translator = _searching(load(model), model, given(DecodeSettings, values))
     lines = iter(read_lines(source)) if source else _standard_input()
@@ -81,7 +81,7 @@ def command(
             if nbest_file:
                 candidates.append(best)
         if nbest_file:
-            _write_list(translator, candidates, nbest_file, nbest_format or "auto")
+            _write_list(translator, candidates, nbest_file, nbest_format or AUTO)
         out.flush()
 
 
@@ -108,7 +108,6 @@ def _write_list(translator: Translator, translations: Sequence[Sequence[Translat
     from dataclasses import replace
 
     from camber.decode.lists import as_weighed
-    from camber.nbest.formats import format_to_write
     from camber.progress import log
 
     nbest, written = translator.to_nbest(translations), format_to_write(path, format)

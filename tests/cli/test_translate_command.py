@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import camber
 from camber.cli import cli
 from camber.errors import InputError
 from camber.files import read_lines, write_lines
+from camber.nbest.fairseq import FAIRSEQ
 from camber.nbest.nbest import NBest
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
@@ -94,6 +96,17 @@ def test_the_ending_of_its_name_tells_the_format_of_a_list(hotel_model: Path, tm
     assert (tmp_path / "a.jsonl").read_text().startswith("0 ||| ")
     done("translate", hotel_model, "--nbest-file", tmp_path / "list", text=text)
     assert (tmp_path / "list").read_text().startswith("0 ||| ")
+
+
+def test_a_format_without_room_for_features_is_refused_by_name_and_by_ending(
+    hotel_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = dataclasses.replace(FAIRSEQ, endings=(".bare",))
+    monkeypatch.setattr("camber.nbest.formats.formats", lambda: (bare,))
+    for flags in (["--nbest-file", tmp_path / "list", "--nbest-format", "fairseq"], ["--nbest-file", "list.bare"]):
+        told = run("translate", hotel_model, *flags, text="a\n")
+        assert told.exit_code == 2
+        assert "the n-best format fairseq has no place for the features of a model" in told.output
 
 
 @pytest.mark.parametrize("flag", ["--nbest-format=jsonl", "--no-distinct"])
