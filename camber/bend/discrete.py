@@ -9,7 +9,7 @@ the search begins. With overlap (Eq. 8) a value fires its own bin and both neigh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -298,3 +298,15 @@ def tally(pieces: Sequence[tuple[F8, I8]]) -> tuple[F8, I8]:
     values, often = values[present], often[present]
     distinct, places = np.unique(values, return_inverse=True)
     return distinct, np.bincount(places, often, len(distinct)).astype(np.int64)
+
+
+def tally_columns(names: Sequence[str], tables: Iterable[tuple[F8, I8]]) -> Seen:
+    """Count the values of features: tables float64[rules, names], with how often each rule counts.
+
+    Each table is counted when it comes, so that many need not fit in memory.
+    """
+    tallies: dict[str, list[tuple[F8, I8]]] = {name: [] for name in names}
+    for table, often in tables:
+        for name, column in zip(names, table.T, strict=True):
+            tallies[name].append(tally([(column, often)]))
+    return {name: tally(pieces) for name, pieces in tallies.items()}

@@ -11,10 +11,11 @@ import numpy as np
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I8
 from camber.bend.bend import Bend, Seen
-from camber.bend.discrete import tally
+from camber.bend.discrete import tally_columns
 from camber.bend.log import LogBend
 from camber.bend.weighing import Weighed, Weighing
 from camber.corpus import Sentences, Vocabulary
+from camber.decode.batches import decode_batches
 from camber.decode.chart.derivation import ChartDerivation, empty_derivation, read_derivations
 from camber.decode.chart.features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
 from camber.decode.chart.grammar import Rules, check_grammar, lay_out, prepare
@@ -34,7 +35,6 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
-from camber.progress import Counter
 from camber.rules.hiero.grammar import Grammar, GrammarSource
 
 #: sentences that share work arrays: few enough to share among threads
@@ -142,20 +142,21 @@ class ChartDecoder(Weighed):
 
         A rule counts once for every sentence that it applies to.
         """
-        columns = [*self._own.tolist(), len(self._own) + WORD_PENALTY]
-        tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column].name: [] for column in columns}
-        for first in range(0, len(inputs), BATCH):
-            tables = [self._rule_values(item) for item in inputs[first : first + BATCH]]
-            once = np.ones(sum(map(len, tables)), np.int64)
-            for name, column in zip(tallies, np.concatenate(tables).T, strict=True):
-                tallies[name].append(tally([(column, once)]))
-        return {name: tally(pieces) for name, pieces in tallies.items()}
+        names = [self.inputs[column].name for column in (*self._own.tolist(), len(self._own) + WORD_PENALTY)]
+        batches = (inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH))
+        return tally_columns(names, map(self._rule_values, batches))
 
-    def _rule_values(self, item: Input) -> F8:
-        """Return what can be bent of every rule for a sentence, float64[rules, own + 1]: the last is that of words."""
-        grammar = self.grammars.grammar(item.tokens, item.number)
-        words = np.diff(offsets_from((grammar.target >= 0).astype(np.int64))[grammar.target_offsets])
-        return np.column_stack([grammar.features, -self.features.unit * words])
+    def _rule_values(self, inputs: Sequence[Input]) -> tuple[F8, I8]:
+        """Return what can be bent of every rule for some sentences, float64[rules, own + 1], and 1 for each rule.
+
+        The last column is that of words.
+        """
+        tables = []
+        for item in inputs:
+            grammar = self.grammars.grammar(item.tokens, item.number)
+            words = np.diff(offsets_from((grammar.target >= 0).astype(np.int64))[grammar.target_offsets])
+            tables.append(np.column_stack([grammar.features, -self.features.unit * words]))
+        return np.concatenate(tables), np.ones(sum(map(len, tables)), np.int64)
 
     def _rule_scores(self, grammar: Grammar) -> tuple[F8, F8]:
         """Return what the rules' own features are worth, float64[rules], and k words beyond their linear weight."""
@@ -179,15 +180,8 @@ class ChartDecoder(Weighed):
         With `distinct`, every text comes once. An empty sentence has one derivation without parts. What the search did
         is added to `work` int64[len(WORK)], if it is given.
         """
-        if nbest < 1:
-            raise CamberError(f"{nbest} hypotheses were asked for; at least 1 is needed")
         batches = [inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH)]
-        counter = Counter("translate", len(inputs))
-        for derivations, done in engine.map(_decode_batch, (self, nbest, distinct), batches):
-            if work is not None:
-                work += done
-            counter.add(len(derivations))
-            yield from derivations
+        return decode_batches(_decode_batch, self, batches, nbest, distinct=distinct, engine=engine, work=work)
 
     def decode_columns(
         self, inputs: Sequence[Input], vocabulary: Vocabulary, nbest: int, engine: Engine = LOCAL

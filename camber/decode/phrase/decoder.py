@@ -11,10 +11,11 @@ import numpy as np
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I8
 from camber.bend.bend import Bend, Seen
-from camber.bend.discrete import tally
+from camber.bend.discrete import tally_columns
 from camber.bend.log import LogBend
 from camber.bend.weighing import Weighed, Weighing
 from camber.corpus import Sentences, Vocabulary
+from camber.decode.batches import decode_batches
 from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.inputs import Input
 from camber.decode.languages import Languages
@@ -26,11 +27,9 @@ from camber.decode.phrase.settings import DecodeSettings
 from camber.decode.searcher import Work
 from camber.decode.windows import decode_in_windows
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError
 from camber.features.feature import RULE, Feature
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
-from camber.progress import Counter
 from camber.rules.phrase.source import PhraseSource
 
 #: sentences decoded by one call of the kernel: enough to share options, few enough to share among threads
@@ -122,16 +121,15 @@ class PhraseDecoder(Weighed):
 
         A rule counts once for every span of source words that it applies to.
         """
-        columns = rule_columns(self._own)
-        tallies: dict[str, list[tuple[F8, I8]]] = {self.inputs[column].name: [] for column in columns.tolist()}
-        for first in range(0, len(inputs), BATCH):
-            sentences = [self.source_vocabulary.encode(item.tokens) for item in inputs[first : first + BATCH]]
-            batch = self.rules.batch(sentences)
-            phrases, often = np.unique(batch.spans[batch.spans >= 0], return_counts=True)
-            weight = np.repeat(often, np.diff(batch.store.rule_offsets)[phrases])
-            for name, column in zip(tallies, rule_values(batch, phrases).T, strict=True):
-                tallies[name].append(tally([(column, weight)]))
-        return {name: tally(pieces) for name, pieces in tallies.items()}
+        names = [self.inputs[column].name for column in rule_columns(self._own).tolist()]
+        batches = (inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH))
+        return tally_columns(names, map(self._rule_values, batches))
+
+    def _rule_values(self, inputs: Sequence[Input]) -> tuple[F8, I8]:
+        """Return what can be bent of every rule for some sentences, and how many spans it applies to."""
+        batch = self.rules.batch([self.source_vocabulary.encode(item.tokens) for item in inputs])
+        phrases, often = np.unique(batch.spans[batch.spans >= 0], return_counts=True)
+        return rule_values(batch, phrases), np.repeat(often, np.diff(batch.store.rule_offsets)[phrases])
 
     def decode(
         self,
@@ -147,15 +145,8 @@ class PhraseDecoder(Weighed):
         With `distinct`, every text comes once. An empty sentence has one derivation without parts. What the search did
         is added to `work` int64[len(WORK)], if it is given.
         """
-        if nbest < 1:
-            raise CamberError(f"{nbest} hypotheses were asked for; at least 1 is needed")
         batches = [[item.tokens for item in inputs[i : i + BATCH]] for i in range(0, len(inputs), BATCH)]
-        counter = Counter("translate", len(inputs))
-        for derivations, done in engine.map(_decode_batch, (self, nbest, distinct), batches):
-            if work is not None:
-                work += done
-            counter.add(len(derivations))
-            yield from derivations
+        return decode_batches(_decode_batch, self, batches, nbest, distinct=distinct, engine=engine, work=work)
 
     def decode_columns(
         self, inputs: Sequence[Input], vocabulary: Vocabulary, nbest: int, engine: Engine = LOCAL
