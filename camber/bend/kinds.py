@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from camber.bend.settings import BendSettings
     from camber.features.feature import Feature
 
+#: the bend that every model begins with
+NONE = "none"
 _BINS = "camber.bend.discrete:DiscreteBend"
 BENDS: Registry[type[Bend]] = Registry(
     "bend",
     "camber.bends",
     {
-        "none": Entry("camber.bend.log:LogBend", "a weight for each logarithm of a probability or count"),
+        NONE: Entry("camber.bend.log:LogBend", "a weight for each logarithm of a probability or count"),
         "raw": Entry(_BINS, "no bins: probabilities and counts as they are, without logarithms"),
         "bins": Entry(_BINS, "an indicator for every bin"),
         "overlap": Entry(_BINS, "bins that reach over their neighbours"),

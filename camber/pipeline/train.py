@@ -13,7 +13,7 @@ import numpy as np
 from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import learn_alignment
-from camber.bend.kinds import BENDS, KEEP, settings_of
+from camber.bend.kinds import BENDS, KEEP, NONE, settings_of
 from camber.bend.settings import BendSettings
 from camber.corpus.splitting import FEWEST_TO_TUNE
 from camber.engine import LOCAL, Engine
@@ -100,7 +100,7 @@ def train(
         tuning = training.tune(made, dev) if tuned and dev and _can_be_tuned_on(dev) else None
         if tuned and dev is None:
             log.info("not tuned: there is no dev set")
-        if tuning is None and settings.tune.bend not in ("keep", "none"):
+        if tuning is None and settings.tune.bend not in (KEEP, NONE):
             log.warning("not bent: %s is made by tuning, and there was too little text to tune on", settings.tune.bend)
         training.assemble(model, made, tuning)
         if not keep_work:
@@ -233,7 +233,7 @@ def _check_added(model: Path) -> None:
 
 def _check_bend(settings: TuneSettings, *, tuned: bool) -> None:
     """Refuse a bend that cannot be made, because nothing is tuned or the tuner is not made for so many weights."""
-    if settings.bend in (KEEP, "none"):
+    if settings.bend in (KEEP, NONE):
         return
     if not tuned:
         raise SettingsError(f"the bend {settings.bend} is made by tuning, which needs a dev set or held-out pairs")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from camber.bend.kinds import KEEP
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError
 from camber.files import read_parallel, write_lines
@@ -108,7 +109,7 @@ def _as_recorded(settings: TuneSettings | Mapping[str, Any] | None, model: str |
         return settings
     named = dict(settings or {})
     known = ModelDirectory.open(model).settings.get("tune", {})
-    kept = ("beta", "gamma") if named.get("bend", "keep") == "keep" else ()
+    kept = ("beta", "gamma") if named.get("bend", KEEP) == KEEP else ()
     return TuneSettings.from_dict({name: known[name] for name in kept if name in known} | named)
 
 
@@ -133,7 +134,7 @@ def with_weights(
         settings = outcome.settings
     if settings:
         bend = translator.decoder.bend
-        bits = recorded.get("tune", {}).get("bits", settings.bits) if settings.bend == "keep" else settings.bits
+        bits = recorded.get("tune", {}).get("bits", settings.bits) if settings.bend == KEEP else settings.bits
         recorded["tune"] = replace(settings, bend=bend.kind, bits=bits).to_dict()
     recorded |= translator.decoder.recorded
     with write_model(out, directory.kind, recorded) as draft:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from camber.bend.kinds import CHOICES, KEEP, make_bend
+from camber.bend.kinds import CHOICES, KEEP, NONE, make_bend
 from camber.bend.settings import BendSettings
 from camber.bend.weighing import Weighing
 from camber.decode.inputs import Input
@@ -28,7 +28,7 @@ def bent_decoder(decoder: D, inputs: Sequence[Input], kind: str, settings: BendS
     """
     if kind not in CHOICES:
         raise SettingsError(f"no bend {kind!r}; there are {', '.join(CHOICES)}")
-    if kind == KEEP or kind == decoder.bend.kind == "none":
+    if kind == KEEP or kind == decoder.bend.kind == NONE:
         return decoder
     seen = decoder.rule_values(inputs)
     bend = make_bend(kind, decoder.inputs, seen, settings)

@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from camber.bend.kinds import settings_of
+from camber.bend.kinds import KEEP, settings_of
 from camber.bend.settings import BendSettings
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
@@ -118,7 +118,7 @@ def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[di
     useless = [
         key
         for key in grid
-        if key in of_bends and (key not in settings_of(kind) or (key == "bits" and settings.bend == "keep"))
+        if key in of_bends and (key not in settings_of(kind) or (key == "bits" and settings.bend == KEEP))
     ]
     if useless and len(useless) == len(grid):
         raise SettingsError(
@@ -167,7 +167,7 @@ def tune_grid(
     whose tuning fails is recorded as such; if all fail, the first error is raised.
     """
     settings = settings or TuneSettings()
-    kind = settings.bend if settings.bend != "keep" else decoder.bend.kind
+    kind = settings.bend if settings.bend != KEEP else decoder.bend.kind
     todo = combinations(grid, settings, kind)
     remembering = decoder.remembering()
     bent: dict[int, LogLinear] = {}  # by bits

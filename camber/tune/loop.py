@@ -16,7 +16,7 @@ from camber.arrays.ragged import offsets_from
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8, Bools
 from camber.bend.bend import Bend
-from camber.bend.kinds import CHOICES, settings_of
+from camber.bend.kinds import CHOICES, KEEP, settings_of
 from camber.bend.settings import BendSettings
 from camber.corpus import Sentences, Vocabulary
 from camber.decode.derivation import HypothesisColumns
@@ -54,7 +54,7 @@ class TuneSettings(BendSettings):
     patience: int = setting(3, "stop when so many rounds brought nothing better (0: never)", low=0)
     nbest: int = setting(100, "candidates per sentence", low=2)
     bend: str = setting(
-        "keep",
+        KEEP,
         "response to the features of rules; none: a weight for each logarithm; raw: the same without logarithms; bins: "
         "a weight for every bin of values; overlap: bins that reach over their neighbours; lnr, mnr: bins tied to "
         "their neighbours, linearly or by any monotone curve; keep: as it is in the model",
