@@ -1,7 +1,7 @@
 """Weights: names → numbers, in a text file that says what it is.
 
     # camber weights 1
-    # signature kind:phrase|settings:1a2b3c4d|version:0.1.0
+    # signature kind:phrase|settings:1a2b3c4d|version:0.2.0
     name	weight
     lm	0.5
     p_t_given_s	0.2
