@@ -18,7 +18,7 @@ class HieroMethod:
     """An indexed corpus, whose rules have gaps, searched with a chart."""
 
     name = kind = "hiero"
-    tables = ("hiero", "chart")
+    tables: tuple[str, ...] = ("hiero", "chart")
     folder = FOLDER
     code = ("camber.rules",)
     keeps = {"aligner": "align"}  # noqa: RUF012

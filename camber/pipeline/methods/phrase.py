@@ -23,7 +23,7 @@ class PhraseMethod:
     """A table of phrase pairs, searched with stacks."""
 
     name = kind = "phrase"
-    tables = ("rules", "decode")
+    tables: tuple[str, ...] = ("rules", "decode")
     folder = FOLDER
     code = ("camber.rules",)
     # the lexicon is for the lexical weights of added pairs
