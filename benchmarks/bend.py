@@ -30,7 +30,7 @@ import numpy as np
 
 import camber
 from camber.bend.settings import BendSettings
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.engine import Threads
 from camber.features.weights import Weights
 from camber.files import read_lines, words
@@ -48,7 +48,7 @@ PIECE = 125
 PROBE = """
 import os, sys
 import camber
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.engine import Threads
 translator = camber.load(sys.argv[1])
 with open(sys.argv[2], encoding="utf-8") as file:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sacrebleu
 
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads

@@ -33,7 +33,7 @@ from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.align.words import AlignSettings, align_corpus
 from camber.corpus import Bitext, Sentences, Vocabulary
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import Input, as_inputs
 from camber.decode.searcher import LogLinear
 from camber.engine import Threads
 from camber.files import read_lines, read_parallel, words, write_lines
@@ -60,7 +60,7 @@ YARDSTICK = 8e6
 #: fresh processes that say how much memory they took (in MB; 0 where there is no /proc)
 PEAK = """
 import json, os, sys, time
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.engine import Threads
 def peak():
     if not os.path.exists("/proc/self/status"):
@@ -93,7 +93,7 @@ decoder = HieroRules(CorpusIndex.load(sys.argv[2])).weighted(models, untuned_hie
 list(decoder.decode(as_inputs(text[:1]), engine=Threads(1)))
 opened = time.process_time() - start
 start = time.process_time()
-rules = sum(len(decoder.grammars.grammar(sentence)) for sentence in text)
+rules = sum(len(decoder.grammars.grammar(Input(sentence))) for sentence in text)
 extracted = time.process_time() - start
 start = time.process_time()
 for _ in decoder.decode(as_inputs(text), engine=Threads(1)):
@@ -278,13 +278,13 @@ def extraction(data: Path, limit: int) -> dict[str, Any]:
     bitext = Bitext(*map(by_first_use, sides))
     sentences = [words(line) for line in read_lines(text / "test.de")][:limit]
     few = first_pairs(bitext, alignment, 50)  # compile
-    HieroExtractor(CorpusIndex.build(*few)).grammar(sentences[0])
+    HieroExtractor(CorpusIndex.build(*few)).grammar(Input(sentences[0]))
     CorpusIndex.build(*few).extended(*few)
     lexical_table(*few)
     with tempfile.TemporaryDirectory() as folder:
         index, times = index_times(bitext, alignment, folder)
     extractor = HieroExtractor(index, lexical_table(bitext, alignment))
-    runs = [cpu(lambda: sum(len(extractor.grammar(sentence)) for sentence in sentences)) for _ in range(2)]
+    runs = [cpu(lambda: sum(len(extractor.grammar(Input(sentence))) for sentence in sentences)) for _ in range(2)]
     rules, seconds = min(runs)
     return {
         "pairs": len(bitext),
@@ -308,7 +308,7 @@ def compare(extractor: HieroExtractor, sentences: Sequence[Sequence[str]], folde
                 _, source, target, features, _ = line.split(" ||| ")
                 count = next(f for f in features.split() if f.startswith("CountEF="))
                 theirs[source.replace("[X,", "["), target.replace("[X,", "[")] = float(count[8:])
-        found = extractor.grammar(sentence)
+        found = extractor.grammar(Input(sentence))
         counts = found.features[:, found.names.index("count_st")]
         ours = {
             (" ".join(found.source_side(rule)), " ".join(found.target_side(rule))): counts[rule]

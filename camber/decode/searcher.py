@@ -9,8 +9,8 @@ from camber.arrays.types import F8, I8
 from camber.bend.bend import Bend, Seen
 from camber.bend.weighing import Weighing
 from camber.corpus import Vocabulary
+from camber.corpus.inputs import Input
 from camber.decode.derivation import Derivation, HypothesisColumns
-from camber.decode.inputs import Input
 from camber.engine import LOCAL, Engine
 from camber.features.feature import Feature
 

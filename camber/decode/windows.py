@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from camber.corpus.inputs import Input
 from camber.decode.derivation import Derivation
 from camber.decode.languages import Languages
 from camber.progress import log
@@ -17,8 +19,8 @@ _STRONG = frozenset(".;:!?…。")
 _WEAK = frozenset(',)"»”、—–-')
 
 AnyDerivation = TypeVar("AnyDerivation", bound=Derivation)
-#: decode a window: its words, the language models' state before it, whether it ends the sentence → derivations
-Decode = Callable[[Sequence[str], npt.NDArray[np.int64], bool], list[AnyDerivation]]
+#: decode a window: its part of the sentence, the language models' state before it, whether it ends the sentence
+Decode = Callable[[Input, npt.NDArray[np.int64], bool], list[AnyDerivation]]
 
 
 def cut_points(words: Sequence[str], window: int) -> list[int]:
@@ -42,19 +44,19 @@ def cut_points(words: Sequence[str], window: int) -> list[int]:
 
 
 def decode_in_windows(
-    words: Sequence[str], window: int, languages: Languages, decode: Decode[AnyDerivation]
+    item: Input, window: int, languages: Languages, decode: Decode[AnyDerivation]
 ) -> list[AnyDerivation]:
     """Decode a very long sentence window by window; the language models go on across the cuts.
 
     The n-best list varies the last window only.
     """
-    cuts = cut_points(words, window)
-    log.info("a sentence of %d words is decoded in %d windows", len(words), len(cuts) - 1)
+    cuts = cut_points(item.tokens, window)
+    log.info("a sentence of %d words is decoded in %d windows", len(item), len(cuts) - 1)
     done: AnyDerivation | None = None
     state = languages.begin
     for a, b in pairwise(cuts):
-        final = b == len(words)
-        pieces = decode(words[a:b], state, final)
+        final = b == len(item)
+        pieces = decode(replace(item, tokens=item.tokens[a:b]), state, final)
         joined = [piece.after(done, a) for piece in pieces]
         if final:
             return joined

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from camber.corpus import Vocabulary
+from camber.corpus.inputs import as_inputs
 from camber.decode.derivation import Derivation
-from camber.decode.inputs import as_inputs
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus.bitext import Bitext
+from camber.corpus.inputs import Input
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError
 from camber.files import packed_lines, read_lines, read_parallel, words
@@ -101,7 +102,7 @@ def extract_hiero(
 
 def _cdec_grammar(extractor: HieroExtractor, sentence: list[str]) -> tuple[int, int, bytes]:
     """Return how many rules of a sentence are written and left out, and the packed file."""
-    grammar = cdec_values(extractor.features, extractor.grammar(sentence))
+    grammar = cdec_values(extractor.features, extractor.grammar(Input(sentence)))
     lines = cdec_lines(grammar, _OURS_TO_CDEC)
     return len(lines), len(grammar) - len(lines), packed_lines(lines)
 

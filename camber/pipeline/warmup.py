@@ -14,10 +14,10 @@ from camber.bend.lookup import Lookup
 from camber.corpus import Bitext
 from camber.corpus.clusters import WordClusters
 from camber.corpus.hotel import generate
+from camber.corpus.inputs import Input
 from camber.corpus.subwords import Subwords
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.forest import forest_sums
-from camber.decode.inputs import Input
 from camber.decode.lists import to_nbest
 from camber.decode.phrase.features import untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
@@ -110,7 +110,7 @@ def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Align
     write_moses(store, folder)
     read_moses(folder / PHRASE_TABLE, folder / REORDERING_TABLE)
     write_lines(folder / "rules", ["a [X] ||| b [X] ||| 1 ||| 0-0"])
-    read_moses_rules(folder / "rules").grammar(["a"])
+    read_moses_rules(folder / "rules").grammar(Input(["a"]))
     write_arpa(folder / "lm.arpa", trie)
     read_arpa(folder / "lm.arpa")
     write_pharaoh(folder / "links", alignment)

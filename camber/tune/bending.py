@@ -12,7 +12,7 @@ from typing import TypeVar
 from camber.bend.kinds import CHOICES, KEEP, NONE, make_bend
 from camber.bend.settings import BendSettings
 from camber.bend.weighing import Weighing
-from camber.decode.inputs import Input
+from camber.corpus.inputs import Input
 from camber.decode.searcher import LogLinear
 from camber.errors import SettingsError
 from camber.progress import log

@@ -19,8 +19,8 @@ from camber.bend.bend import Bend
 from camber.bend.kinds import CHOICES, KEEP, settings_of
 from camber.bend.settings import BendSettings
 from camber.corpus import Sentences, Vocabulary
+from camber.corpus.inputs import as_inputs
 from camber.decode.derivation import HypothesisColumns
-from camber.decode.inputs import as_inputs
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, TuneError, UnmovedError

@@ -16,11 +16,11 @@ from camber.bend.discrete import DiscreteBend
 from camber.bend.settings import BendSettings
 from camber.bend.weighing import Weighing
 from camber.corpus import Vocabulary
+from camber.corpus.inputs import as_inputs
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import CDEC, NATIVE
 from camber.decode.chart.settings import ChartSettings
 from camber.decode.derivation import parts_of
-from camber.decode.inputs import as_inputs
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names, features
 from camber.decode.phrase.settings import DecodeSettings

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.engine import Threads
 from camber.model.translator import load
 from camber.pipeline.convert_cdec import convert_cdec

@@ -12,11 +12,11 @@ from toys.charts import NAMES, OneGrammar, grammar_of, random_rules
 from toys.models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_weights
 
 from camber.corpus import Sentences, Vocabulary
+from camber.corpus.inputs import Input, as_inputs
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
 from camber.decode.chart.forest import best_derivation
 from camber.decode.chart.settings import ChartSettings
-from camber.decode.inputs import Input, as_inputs
 from camber.decode.lists import to_nbest
 from camber.engine import Threads
 from camber.errors import CamberError

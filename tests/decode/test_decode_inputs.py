@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from toys.models import ngram_model_of, random_model, random_weights, store_of
 
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.decode.phrase import batch
 from camber.decode.phrase import decoder as phrase
 from camber.decode.phrase.decoder import PhraseDecoder

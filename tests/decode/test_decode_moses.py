@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.engine import Threads
 
 pytestmark = pytest.mark.slow

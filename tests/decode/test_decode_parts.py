@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys.models import ngram_model_of, random_model, random_weights, store_of
 
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.decode.lists import to_nbest
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names

@@ -14,12 +14,12 @@ from camber.align.pharaoh import Alignment
 from camber.bend.log import LogBend
 from camber.bend.weighing import Weighing
 from camber.corpus import Bitext, Sentences
+from camber.corpus.inputs import Input, as_inputs
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
 from camber.decode.chart.forest import best_derivation, forest_sums
 from camber.decode.chart.hypergraph import Hypergraph
 from camber.decode.chart.settings import ChartSettings
-from camber.decode.inputs import Input, as_inputs
 from camber.engine import Threads
 from camber.errors import CamberError
 from camber.features.feature import NUMBER, RULE, Feature

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive import phrase_search as naive
 from toys.models import SOURCE, ngram_model_of, random_model, random_weights, store_of
 
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.decode.phrase import decoder as phrase
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names

@@ -13,8 +13,8 @@ from toys.grammars import grammars
 import camber
 from camber.bend.settings import BendSettings
 from camber.corpus import Vocabulary
+from camber.corpus.inputs import Input, as_inputs
 from camber.decode.derivation import parts_of
-from camber.decode.inputs import as_inputs
 from camber.decode.lists import to_nbest
 from camber.engine import Threads
 from camber.errors import CamberError, InputError
@@ -122,8 +122,8 @@ def test_a_sentence_finds_its_grammar_by_its_words(tmp_path):
     assert grammars.number(["hund"], number=3) == 3, "the line decides between equals"
     assert grammars.number(["hund"], number=0) == 1, "but not against the words"
     assert grammars.number(["katze"]) == -1
-    assert len(grammars.grammar(["katze"])) == 0
-    assert len(grammars.grammar([])) == 0
+    assert len(grammars.grammar(Input(["katze"]))) == 0
+    assert len(grammars.grammar(Input([]))) == 0
 
 
 def test_weights_are_names_and_numbers(tmp_path):

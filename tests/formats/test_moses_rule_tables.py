@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from naive.rule_matching import matching_sides
 from toys.grammars import WORDS, grammars
 
+from camber.corpus.inputs import Input
 from camber.errors import InputError
 from camber.formats.moses.rule_table import (
     GLUE,
@@ -52,7 +53,7 @@ def test_a_table_is_read_by_its_conventions(tmp_path: Path) -> None:
     table = read_moses_rules(write(tmp_path / "rule-table.gz", TABLE))
     assert len(table) == 4
     assert table.names == ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s", "phrase_penalty")
-    found = table.grammar(["der", "alte", "mann", "und", "x"])
+    found = table.grammar(Input(["der", "alte", "mann", "und", "x"]))
     rules = rules_of(found)
     assert rules.keys() == {
         (("der", "[1]", "mann"), ("the", "[1]", "man")),
@@ -68,19 +69,19 @@ def test_a_table_is_read_by_its_conventions(tmp_path: Path) -> None:
     assert links == [(1, 1)]
     targets = [found.target_side(r) for r in range(len(found)) if found.source_side(r) == ["alte"]]
     assert targets == [["aged"], ["old"]], "the likelier one first"
-    assert len(table.giving(limit=1).grammar(["alte"])) == 1
-    raw = table.giving(logarithms=False).grammar(["alte"])
+    assert len(table.giving(limit=1).grammar(Input(["alte"]))) == 1
+    raw = table.giving(logarithms=False).grammar(Input(["alte"]))
     assert raw.features[0] == pytest.approx([0.5, 0.4, 0.6, 0.2, 1])
-    assert len(table.grammar(["der", "mann"])) == 0, "a gap has a word at least"
-    assert len(table.giving(span=2).grammar(["der", "alte", "mann"])) == 2
-    assert len(table.grammar([])) == 0
+    assert len(table.grammar(Input(["der", "mann"]))) == 0, "a gap has a word at least"
+    assert len(table.giving(span=2).grammar(Input(["der", "alte", "mann"]))) == 2
+    assert len(table.grammar(Input([]))) == 0
 
 
 def test_weights_decide_which_rules_come_first(tmp_path: Path) -> None:
     path = write(tmp_path / "t", "a [X] ||| b [X] ||| 0.5 0.1 |||\na [X] ||| c d [X] ||| 0.4 0.3 |||\n")
     for weights, word, first in (([1, 0], 0.0, "b"), ([0, 1], 0.0, "c"), ([1, 0], 5.0, "c")):
         table = read_moses_rules(path, weights=weights, word_weight=word)
-        assert table.grammar(["a"]).target_side(0)[0] == first
+        assert table.grammar(Input(["a"])).target_side(0)[0] == first
     assert score_names(2) == table.scores_names == ("score_1", "score_2")
 
 
@@ -160,7 +161,7 @@ def test_what_is_written_is_read_and_matched_as_by_trying_everything(grammar, se
     expected = escaped(rules_of(grammar))
     assert len(table) == len(expected)
     wanted = set(matching_sides(everything, sentence, span))
-    found = rules_of(table.grammar(sentence))
+    found = rules_of(table.grammar(Input(sentence)))
     as_sides = {key: tuple(None if w.startswith("[") else w for w in key[0]) for key in expected}
     assert found.keys() == {key for key, side in as_sides.items() if side in wanted}
     for key, (features, links) in found.items():

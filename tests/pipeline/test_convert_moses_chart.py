@@ -11,7 +11,7 @@ import pytest
 import camber
 from camber.bend.settings import BendSettings
 from camber.corpus import Sentences
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.errors import InputError
 from camber.features.weights import Weights
 from camber.files import write_lines

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 import camber.pipeline.extract
 from camber.cli.extract import command
+from camber.corpus.inputs import Input
 from camber.errors import InputError
 from camber.formats.cdec.grammars import read_cdec_grammar
 from camber.formats.moses.phrase_table import read_moses
@@ -65,7 +66,7 @@ def test_hierarchical_rules_for_a_text_are_written_for_cdec_or_moses(text):
     table = read_moses_rules(text / "rules/rule-table.gz")
     assert read_glue(text / "rules/glue-grammar") == 2.718
     assert len(table) == len({(tuple(s), tuple(t)) for s, t in written})
-    found = table.giving(logarithms=False).grammar(["la", "casa"])
+    found = table.giving(logarithms=False).grammar(Input(["la", "casa"]))
     assert {(tuple(found.source_side(r)), tuple(found.target_side(r))) for r in range(len(found))} == {
         (tuple(grammars[0].source_side(r)), tuple(grammars[0].target_side(r))) for r in range(len(grammars[0]))
     }

@@ -16,6 +16,7 @@ from naive.hiero_extraction import fits, grammar
 from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_pharaoh
 from camber.corpus import Bitext, Sentences, Vocabulary
+from camber.corpus.inputs import Input, as_inputs
 from camber.errors import CamberError, SettingsError
 from camber.files import read_parallel, words
 from camber.formats.cdec.grammars import cdec_values
@@ -128,7 +129,7 @@ def example():
 
 def test_features_of_a_small_example_by_hand():
     extractor = HieroExtractor(example())
-    found = cdec_values(extractor.features, extractor.grammar(["ein", "mann"]))
+    found = cdec_values(extractor.features, extractor.grammar(Input(["ein", "mann"])))
     rules = {key: found.features[rule] for key, rule in as_dictionary(found).items()}
     assert found.names == DEFAULT_NAMES == extractor.names
     # "ein": three occurrences, twice "a"; p(a|ein) = 2/3, p(ein|a) = 1
@@ -151,7 +152,7 @@ def test_values_are_raw_and_settings_choose_the_kind_of_lexical_weights():
     ):
         chosen = HieroSettings(lexical=lexical)
         extractor = HieroExtractor(example(), settings=chosen)
-        found, raw = extractor.grammar(["ein", "mann"]), extractor.raw(["ein", "mann"])
+        found, raw = extractor.grammar(Input(["ein", "mann"])), extractor.raw(["ein", "mann"])
         assert found.names == extractor.names == chosen.features == names
         assert found.features.tolist() == [[raw.column(name)[r] for name in names] for r in range(len(raw))]
     both = HieroSettings(lexical="both").features
@@ -181,9 +182,9 @@ def test_threads_share_an_extractor():
         pairs.append((source, [f"t{word[1:]}" for word in source], [(n, n) for n in range(length)]))
     extractor = HieroExtractor(index_of(pairs))
     sentences = [source for source, _, _ in pairs[:60]]
-    alone = [extractor.grammar(sentence) for sentence in sentences]
+    alone = [extractor.grammar(Input(sentence)) for sentence in sentences]
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(extractor.grammar, sentences))
+        together = list(pool.map(extractor.grammar, as_inputs(sentences)))
     for one, other in zip(alone, together, strict=True):
         for name in ("source", "target", "features", "links", "source_offsets", "target_offsets", "link_offsets"):
             assert np.array_equal(getattr(one, name), getattr(other, name))
@@ -191,7 +192,7 @@ def test_threads_share_an_extractor():
 
 @pytest.mark.parametrize("sentence", [[], ["zebra"], ["zebra", "ein", "zebra"], ["ein"] * 400])
 def test_odd_sentences_have_grammars_too(sentence):
-    found = HieroExtractor(example()).grammar(sentence)
+    found = HieroExtractor(example()).grammar(Input(sentence))
     assert all(symbol < len(found.source_words) for symbol in found.source)
     assert bool(len(found)) == ("ein" in sentence)
     if sentence[1:2] == ["ein"] and len(sentence) == 3:
@@ -201,7 +202,7 @@ def test_odd_sentences_have_grammars_too(sentence):
 
 def test_an_empty_corpus_gives_no_rules():
     extractor = HieroExtractor(index_of([([], [], [])]))
-    assert len(extractor.grammar(["a"])) == 0
+    assert len(extractor.grammar(Input(["a"]))) == 0
 
 
 def test_wrong_wishes_are_refused():
@@ -247,7 +248,7 @@ def test_grammars_are_those_of_cdec(multi30k):
     for number in range(8):
         sentence = sentences[number].split()
         theirs = {key: f for key, f in read_cdec(number).items() if fits(key[0], sentence, 15, 1)}
-        found = cdec_values(extractor.features, extractor.grammar(sentence))
+        found = cdec_values(extractor.features, extractor.grammar(Input(sentence)))
         ours = as_dictionary(found)
         # where all occurrences were looked at, rules and features are equal …
         full = math.log10(301) - 1e-6

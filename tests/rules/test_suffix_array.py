@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext, Sentences
+from camber.corpus.inputs import Input
 from camber.errors import CamberError, ModelError
 from camber.rules.hiero.extraction import HieroExtractor
 from camber.rules.hiero.index import CorpusIndex
@@ -97,14 +98,14 @@ def test_an_index_comes_back_from_its_folder(tmp_path):
     opened = CorpusIndex.load(tmp_path / "index")
     assert_equal(index, opened)
     assert isinstance(np.load(tmp_path / "index/suffixes.npy", mmap_mode="r"), np.memmap)
-    one, other = (HieroExtractor(i).grammar(["a", "b"]) for i in (index, opened))
+    one, other = (HieroExtractor(i).grammar(Input(["a", "b"])) for i in (index, opened))
     assert len(one) > 0
     assert np.array_equal(one.features, other.features)
 
 
 def test_a_new_pair_is_used_at_once():
     index = small().extended(*encode([(["new", "b"], ["fresh", "z"], [(0, 0), (1, 1)])]))
-    found = HieroExtractor(index).grammar(["new"])
+    found = HieroExtractor(index).grammar(Input(["new"]))
     assert [found.target_side(rule) for rule in range(len(found))] == [["fresh"]]
     assert index.count(["b"]) == 3
     assert index.count(["new", "b"]) == 1

@@ -66,5 +66,5 @@ class OneGrammar:
     def remembering(self):
         return self
 
-    def grammar(self, sentence, number=0):
+    def grammar(self, item):
         return self.rules

@@ -13,7 +13,7 @@ import camber
 from camber.bend.discrete import DiscreteBend
 from camber.bend.neighbours import LinearNeighbours, MonotoneNeighbours
 from camber.bend.settings import BendSettings
-from camber.decode.inputs import as_inputs
+from camber.corpus.inputs import as_inputs
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.engine import Threads

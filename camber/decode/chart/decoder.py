@@ -15,6 +15,7 @@ from camber.bend.discrete import tally_columns
 from camber.bend.log import LogBend
 from camber.bend.weighing import Weighed, Weighing
 from camber.corpus import Sentences, Vocabulary
+from camber.corpus.inputs import Input
 from camber.decode.batches import decode_batches
 from camber.decode.chart.derivation import ChartDerivation, empty_derivation, read_derivations
 from camber.decode.chart.features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
@@ -27,7 +28,6 @@ from camber.decode.chart.search import search
 from camber.decode.chart.settings import ChartSettings
 from camber.decode.chart.workspace import Workspace
 from camber.decode.derivation import Derivation, HypothesisColumns
-from camber.decode.inputs import Input
 from camber.decode.languages import Languages
 from camber.decode.searcher import Work
 from camber.decode.windows import decode_in_windows
@@ -86,6 +86,10 @@ class ChartDecoder(Weighed):
     @cached_property
     def _models(self) -> ChartModels:
         return chart_models(self.languages, self._weights[len(self._own) + LM :: PER_LM])
+
+    def _models_of(self, languages: Languages) -> ChartModels:
+        """Return what the kernels must know about language models; of the decoder's own it is known."""
+        return self._models if languages is self.languages else chart_models(languages, self._models.weights)
 
     @property
     def _beam(self) -> float:
@@ -153,7 +157,7 @@ class ChartDecoder(Weighed):
         """
         tables = []
         for item in inputs:
-            grammar = self.grammars.grammar(item.tokens, item.number)
+            grammar = self.grammars.grammar(item)
             words = np.diff(offsets_from((grammar.target >= 0).astype(np.int64))[grammar.target_offsets])
             tables.append(np.column_stack([grammar.features, -self.features.unit * words]))
         return np.concatenate(tables), np.ones(sum(map(len, tables)), np.int64)
@@ -201,7 +205,7 @@ class ChartDecoder(Weighed):
         grammar = self.grammar(item)
         workspace = self.workspace([item], 2)
         begin, ends = self.languages.begin, self.languages.ends(final=True)
-        top, rules = self._fill_forest(item.tokens, grammar, begin, ends, workspace)
+        top, rules = self._fill_forest(item.tokens, grammar, self.languages, begin, ends, workspace)
         forest = workspace.forest
         vertices, edges = forest.vertices[: forest.size[0]], forest.edges[: forest.size[1]]
         part_rules, features = np.empty(len(edges), np.int64), np.empty((len(edges), len(self.inputs)))
@@ -224,7 +228,7 @@ class ChartDecoder(Weighed):
 
     def grammar(self, item: Input) -> Grammar:
         """Ask for a sentence's rules, and check them."""
-        grammar = self.grammars.grammar(item.tokens, item.number)
+        grammar = self.grammars.grammar(item)
         check_grammar(grammar, tuple(feature.name for feature in self.grammars.features), item.number)
         return grammar
 
@@ -240,18 +244,21 @@ class ChartDecoder(Weighed):
         if not len(item):
             return [empty_derivation(self.inputs, grammar)]
 
-        def one(words: Sequence[str], state: I8, final: bool) -> list[ChartDerivation]:
-            columns, count = self.search(words, grammar, workspace, state, distinct=distinct, final=final)
-            return read_derivations(self.inputs, columns, count, grammar, words)
+        def one(piece: Input, state: I8, final: bool) -> list[ChartDerivation]:
+            columns, count = self.search(
+                piece.tokens, grammar, self.languages, workspace, state, distinct=distinct, final=final
+            )
+            return read_derivations(self.inputs, columns, count, grammar, piece.tokens)
 
         if len(item) <= self.settings.window:
-            return one(item.tokens, self.languages.begin, True)
-        return decode_in_windows(item.tokens, self.settings.window, self.languages, one)
+            return one(item, self.languages.begin, True)
+        return decode_in_windows(item, self.settings.window, self.languages, one)
 
     def search(
         self,
         words: Sequence[str],
         grammar: Grammar,
+        languages: Languages,
         workspace: Workspace,
         begin: I8,
         *,
@@ -260,10 +267,11 @@ class ChartDecoder(Weighed):
     ) -> tuple[DerivationColumns, int]:
         """Call the kernels, with larger work arrays if they ask for them; return the columns, and how many are filled.
 
-        The columns are the caller's, the other arrays are used again.
+        The columns are the caller's, the other arrays are used again. The language models have the weights of this
+        decoder's, in their order.
         """
-        nbest, ends = workspace.nbest, self.languages.ends(final=final)
-        top, rules = self._fill_forest(words, grammar, begin, ends, workspace)
+        nbest, ends, models = workspace.nbest, languages.ends(final=final), self._models_of(languages)
+        top, rules = self._fill_forest(words, grammar, languages, begin, ends, workspace)
         count = -1
         while count < 0:
             columns = workspace.columns()
@@ -273,7 +281,7 @@ class ChartDecoder(Weighed):
             code = count
             if count >= 0:
                 code = read_parts(
-                    top, count, rules, self._models, begin, ends, self.features.unit, workspace.forest,
+                    top, count, rules, models, begin, ends, self.features.unit, workspace.forest,
                     workspace.list_room, columns,
                 )  # fmt: skip
             if code < 0:
@@ -282,22 +290,28 @@ class ChartDecoder(Weighed):
         return columns, count
 
     def _fill_forest(
-        self, words: Sequence[str], grammar: Grammar, begin: I8, ends: I8, workspace: Workspace
+        self,
+        words: Sequence[str],
+        grammar: Grammar,
+        languages: Languages,
+        begin: I8,
+        ends: I8,
+        workspace: Workspace,
     ) -> tuple[int, Rules]:
         """Search, with larger work arrays if the kernel asks for them; return the top vertex and the rules."""
-        settings = self.settings
-        rules = lay_out(grammar, words, len(self.languages), copy_known=settings.copy_known)
+        settings, models = self.settings, self._models_of(languages)
+        rules = lay_out(grammar, words, len(languages), copy_known=settings.copy_known)
         targets, width = len(grammar.target_words), max(1, len(grammar.source_words))
         prepare(
-            rules, *self._rule_scores(grammar), len(words), width, targets, self.languages.words(grammar.target_words),
-            self.languages.words_of(words), self._models, self._weights,
+            rules, *self._rule_scores(grammar), len(words), width, targets, languages.words(grammar.target_words),
+            languages.words_of(words), models, self._weights,
         )  # fmt: skip
         ids = grammar.source_words.encode(words)
         beam = self._beam if workspace.nbest == 1 else np.inf
         top = -1
         while top < 0:
             top = search(
-                ids, width, settings.span_limit, settings.pop_limit, beam, rules, self._models, begin, ends,
+                ids, width, settings.span_limit, settings.pop_limit, beam, rules, models, begin, ends,
                 self._weights, workspace.forest, workspace.room,
             )  # fmt: skip
             if top < 0:
@@ -335,7 +349,9 @@ def _columns_of(decoder: ChartDecoder, item: Input, vocabulary: Vocabulary, work
         decoded: list[Sequence[Derivation]] = [decoder.derivations(item, workspace, distinct=True)]
         return HypothesisColumns.of(decoded, vocabulary, decoder.weighing)
     grammar = decoder.grammar(item)
-    columns, count = decoder.search(item.tokens, grammar, workspace, decoder.languages.begin, distinct=True)
+    columns, count = decoder.search(
+        item.tokens, grammar, decoder.languages, workspace, decoder.languages.begin, distinct=True
+    )
     offsets, last = columns.part_first[: count + 1], int(columns.word_first[count])
     parts = Parts.of_dense(decoder.inputs, columns.features[: offsets[-1]], columns.rule[: offsets[-1]])
     design = decoder.weighing.design(parts, offsets)

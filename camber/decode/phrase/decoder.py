@@ -15,9 +15,9 @@ from camber.bend.discrete import tally_columns
 from camber.bend.log import LogBend
 from camber.bend.weighing import Weighed, Weighing
 from camber.corpus import Sentences, Vocabulary
+from camber.corpus.inputs import Input
 from camber.decode.batches import decode_batches
 from camber.decode.derivation import Derivation, HypothesisColumns
-from camber.decode.inputs import Input
 from camber.decode.languages import Languages
 from camber.decode.phrase import batch as kernels
 from camber.decode.phrase.batch import DerivationColumns, Limits, RuleColumns, Workspace, decode_batch, part_rows, spell
@@ -75,9 +75,6 @@ class PhraseDecoder(Weighed):
         self.weighing = Weighing(bend or LogBend(own), weights)
         self.weighing.check_inputs(own)
         self._own = len(rules.features)
-        self._models = LanguageModels(
-            self.languages.nodes, self.languages.children, self.weighing.linear[self._own + LM :].copy()
-        )
 
     @property
     def recorded(self) -> dict[str, dict[str, Any]]:
@@ -127,7 +124,7 @@ class PhraseDecoder(Weighed):
 
     def _rule_values(self, inputs: Sequence[Input]) -> tuple[F8, I8]:
         """Return what can be bent of every rule for some sentences, and how many spans it applies to."""
-        batch = self.rules.batch([self.source_vocabulary.encode(item.tokens) for item in inputs])
+        batch = self.rules.batch(inputs)
         phrases, often = np.unique(batch.spans[batch.spans >= 0], return_counts=True)
         return rule_values(batch, phrases), np.repeat(often, np.diff(batch.store.rule_offsets)[phrases])
 
@@ -145,7 +142,7 @@ class PhraseDecoder(Weighed):
         With `distinct`, every text comes once. An empty sentence has one derivation without parts. What the search did
         is added to `work` int64[len(WORK)], if it is given.
         """
-        batches = [[item.tokens for item in inputs[i : i + BATCH]] for i in range(0, len(inputs), BATCH)]
+        batches = [inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH)]
         return decode_batches(_decode_batch, self, batches, nbest, distinct=distinct, engine=engine, work=work)
 
     def decode_columns(
@@ -155,7 +152,7 @@ class PhraseDecoder(Weighed):
 
         `vocabulary` begins with the target vocabulary of the rules and has every word of the inputs.
         """
-        batches = [[item.tokens for item in inputs[i : i + BATCH]] for i in range(0, len(inputs), BATCH)]
+        batches = [inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH)]
         pieces = list(engine.map(_decode_columns, (self, vocabulary, nbest), batches))
         return HypothesisColumns.join(pieces, vocabulary, self.weighing)
 
@@ -173,31 +170,31 @@ class PhraseDecoder(Weighed):
 
     def search(
         self,
-        batch: Sequence[Sequence[str]],
+        inputs: Sequence[Input],
+        languages: Languages,
         nbest: int,
         *,
         distinct: bool,
         begin: I8 | None = None,
         final: bool = True,
     ) -> Searched:
-        """Search sentences that fit into a window, which `begin` in a state and end there or go on."""
-        sentences = [self.source_vocabulary.encode(words) for words in batch]
-        rules = self.rules.batch(sentences)
-        spans, phrases, unknown = _number_phrases(rules.spans, [word for words in batch for word in words])
-        words = Words(
-            self.languages.roots,
-            self.languages.words(self.target_vocabulary),
-            self.languages.words_of(unknown),
-        )
-        options = build_options(self.weighing, self.settings.options, rules, phrases, self._models, words)
+        """Search sentences that fit into a window, which `begin` in a state and end there or go on.
+
+        The language models have the weights of this decoder's, in their order.
+        """
+        rules = self.rules.batch(inputs)
+        spans, phrases, unknown = _number_phrases(rules.spans, [word for item in inputs for word in item.tokens])
+        models = LanguageModels(languages.nodes, languages.children, self.weighing.linear[self._own + LM :].copy())
+        words = Words(languages.roots, languages.words(self.target_vocabulary), languages.words_of(unknown))
+        options = build_options(self.weighing, self.settings.options, rules, phrases, models, words)
         task = kernels.Sentences(
             spans,
-            offsets_from(np.array([len(words) for words in batch], np.int64)),
-            np.tile(self.languages.begin if begin is None else begin, (len(batch), 1)),
-            np.tile(self.languages.ends(final=final), (len(batch), 1)),
+            offsets_from(map(len, inputs)),
+            np.tile(languages.begin if begin is None else begin, (len(inputs), 1)),
+            np.tile(languages.ends(final=final), (len(inputs), 1)),
         )
-        columns = DerivationColumns.make(len(batch), len(spans), nbest, len(self.inputs))
-        workspace = Workspace(max(map(len, batch)), len(self.languages), self.settings.pop_limit, nbest)
+        columns = DerivationColumns.make(len(inputs), len(spans), nbest, len(self.inputs))
+        workspace = Workspace(max(map(len, inputs)), len(languages), self.settings.pop_limit, nbest)
         limits = Limits(
             self.weighing.linear[self._own + DISTORTION],
             self.settings.distortion_limit,
@@ -209,7 +206,7 @@ class PhraseDecoder(Weighed):
         code = -1
         while code < 0:
             code = decode_batch(
-                task, limits, options, RuleColumns(rules.table, rules.store.reordering), self._models,
+                task, limits, options, RuleColumns(rules.table, rules.store.reordering), models,
                 workspace.future(), workspace.room(), workspace.list_room(), columns,
             )  # fmt: skip
             if code < 0:
@@ -250,34 +247,34 @@ class PhraseDecoder(Weighed):
 
 
 def _decode_batch(
-    shared: tuple[PhraseDecoder, int, bool], batch: Sequence[Sequence[str]]
+    shared: tuple[PhraseDecoder, int, bool], batch: Sequence[Input]
 ) -> tuple[list[list[Derivation]], Work]:
     """Decode a batch: short sentences together, long ones in windows."""
     decoder, nbest, distinct = shared
     work = np.zeros(len(decoder.WORK), np.int64)
 
-    def run(sentences: Sequence[Sequence[str]], wanted: int, **where: Any) -> list[list[Derivation]]:
-        if not sentences:
+    def run(inputs: Sequence[Input], wanted: int, **where: Any) -> list[list[Derivation]]:
+        if not inputs:
             return []
-        searched = decoder.search(sentences, wanted, distinct=distinct, **where)
+        searched = decoder.search(inputs, decoder.languages, wanted, distinct=distinct, **where)
         np.add(work, searched.work, out=work)
         return list(decoder.derivations(searched))
 
-    def one(words: Sequence[str], state: I8, final: bool) -> list[Derivation]:
-        return run([words], nbest if final else 1, begin=state, final=final)[0]
+    def one(item: Input, state: I8, final: bool) -> list[Derivation]:
+        return run([item], nbest if final else 1, begin=state, final=final)[0]
 
     window = decoder.settings.window
-    short = iter(run([words for words in batch if len(words) <= window], nbest))
+    short = iter(run([item for item in batch if len(item) <= window], nbest))
     in_windows = partial(decode_in_windows, window=window, languages=decoder.languages, decode=one)
-    return [next(short) if len(words) <= window else in_windows(words) for words in batch], work
+    return [next(short) if len(item) <= window else in_windows(item) for item in batch], work
 
 
-def _decode_columns(shared: tuple[PhraseDecoder, Vocabulary, int], batch: Sequence[Sequence[str]]) -> HypothesisColumns:
+def _decode_columns(shared: tuple[PhraseDecoder, Vocabulary, int], batch: Sequence[Input]) -> HypothesisColumns:
     """Decode a batch into columns."""
     decoder, vocabulary, nbest = shared
     if max(map(len, batch), default=0) > decoder.settings.window:
         return HypothesisColumns.of(_decode_batch((decoder, nbest, True), batch)[0], vocabulary, decoder.weighing)
-    columns, options, unknown, _ = decoder.search(batch, nbest, distinct=True)
+    columns, options, unknown, _ = decoder.search(batch, decoder.languages, nbest, distinct=True)
     count, parts = int(columns.next[1]), int(columns.next[2])
     offsets = np.zeros(count + 1, np.int64)
     chosen = columns.option[:parts]

@@ -2,7 +2,7 @@
 
     index = CorpusIndex.build(bitext, alignment)
     extractor = HieroExtractor(index, lexical_table(bitext, alignment))
-    extractor.grammar("ein mann mit hut".split())
+    extractor.grammar(Input("ein mann mit hut".split()))
 
 The rules are those of Chiang (2007), found as by Lopez (2008): every phrase of the sentence, with and without gaps, is
 looked up in the corpus, and rules are read off a sample of its occurrences.
@@ -19,6 +19,7 @@ import numpy as np
 
 from camber.align.lexical import NULL, LexicalTable, lexical_table
 from camber.arrays.types import I8
+from camber.corpus.inputs import Input
 from camber.corpus.vocabulary import Vocabulary
 from camber.engine import PerThread
 from camber.errors import CamberError, SettingsError
@@ -144,9 +145,9 @@ class HieroExtractor:
         extractor._kept = _Kept(room)
         return extractor
 
-    def grammar(self, sentence: Sequence[str], number: int = 0) -> Grammar:
-        """Return the rules that apply to a tokenised sentence, with raw features."""
-        return self.raw(sentence).grammar(self._names)
+    def grammar(self, item: Input) -> Grammar:
+        """Return the rules that apply to a sentence, with raw features."""
+        return self.raw(item.tokens).grammar(self._names)
 
     def raw(self, sentence: Sequence[str]) -> RawGrammar:
         """Return the rules that apply to a tokenised sentence, with raw features.

@@ -17,6 +17,7 @@ import numpy as np
 
 from camber.arrays.types import F8, I8, U1
 from camber.corpus import Vocabulary
+from camber.corpus.inputs import Input
 from camber.rules.source import RuleSource
 
 
@@ -67,8 +68,8 @@ class Grammar:
 class GrammarSource(RuleSource, Protocol):
     """A source of grammars: an indexed corpus, or grammars that were made before."""
 
-    def grammar(self, sentence: Sequence[str], number: int = 0) -> Grammar:
-        """Return the rules that apply to a tokenised sentence, which has this number in its text."""
+    def grammar(self, item: Input) -> Grammar:
+        """Return the rules that apply to a sentence."""
         ...
 
 

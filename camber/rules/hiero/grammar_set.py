@@ -21,6 +21,7 @@ from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I8
 from camber.corpus import Vocabulary
+from camber.corpus.inputs import Input
 from camber.errors import ModelError
 from camber.features.feature import NUMBER, RULE, Feature
 from camber.progress import log
@@ -45,7 +46,7 @@ class GrammarSet:
     """Rules of all sentences behind each other; grammar `n` has the rules ``offsets[n]`` … ``offsets[n + 1] - 1``.
 
     >>> grammars = read_cdec_grammars(["grammar.0.gz", "grammar.1.gz"])              # doctest: +SKIP
-    >>> len(grammars.grammar(["ein", "haus"]))                                      # doctest: +SKIP
+    >>> len(grammars.grammar(Input(["ein", "haus"])))                                      # doctest: +SKIP
     812
     """
 
@@ -121,13 +122,13 @@ class GrammarSet:
         best = [n for n in fitting if sizes[n] == most]
         return number if number is not None and number in best else min(best)
 
-    def grammar(self, sentence: Sequence[str], number: int | None = None) -> Grammar:
+    def grammar(self, item: Input) -> Grammar:
         """Return the rules of a sentence; where there is no grammar for it, none, and say so."""
-        n = self.number(sentence, number)
+        n = self.number(item.tokens, item.number)
         if n >= 0:
             return self[n]
-        if sentence:
-            log.warning("no grammar came along for %r: its words are passed through", " ".join(sentence)[:60])
+        if item.tokens:
+            log.warning("no grammar came along for %r: its words are passed through", " ".join(item.tokens)[:60])
         return Grammar.empty(self.names, self.rules.source_words, self.rules.target_words)
 
     def __getitem__(self, n: int) -> Grammar:

@@ -18,6 +18,7 @@ import numpy as np
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from, places_of, ranks, sort_keys, take_ragged
 from camber.arrays.types import F4, F8, I4, I8, U1, AnyArray
+from camber.corpus.inputs import Input
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
 from camber.features.feature import NUMBER, RULE, Feature
@@ -51,7 +52,7 @@ class RuleTable:
     """Rules with raw scores; those with the source side `n` are ``rule_offsets[n]`` … ``rule_offsets[n + 1] - 1``.
 
     >>> table = read_moses_rules("rule-table.gz")                                   # doctest: +SKIP
-    >>> len(table.grammar(["das", "haus"]))                                         # doctest: +SKIP
+    >>> len(table.grammar(Input(["das", "haus"])))                                         # doctest: +SKIP
     812
     """
 
@@ -149,9 +150,9 @@ class RuleTable:
         )  # fmt: skip
         return np.sort(matching[:count])
 
-    def grammar(self, sentence: Sequence[str], number: int = 0) -> Grammar:
-        """Return the rules that apply to a tokenised sentence."""
-        sides = self.sides(sentence)
+    def grammar(self, item: Input) -> Grammar:
+        """Return the rules that apply to a sentence."""
+        sides = self.sides(item.tokens)
         starts = self.rule_offsets[sides]
         sizes = self.rule_offsets[sides + 1] - starts
         if self.limit:

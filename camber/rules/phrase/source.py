@@ -9,6 +9,7 @@ import numpy as np
 
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F4, I8, U1
+from camber.corpus.inputs import Input
 from camber.corpus.vocabulary import Vocabulary
 from camber.kernel import kernel
 from camber.rules.phrase.store import SCORE_NAMES, RuleStore, feature_of, lookup_spans
@@ -30,8 +31,8 @@ class PhraseBatch(NamedTuple):
 class PhraseSource(RuleSource, Protocol):
     """A source of phrase pairs."""
 
-    def batch(self, sentences: Sequence[I8]) -> PhraseBatch:
-        """Return the rules of sentences, int64 ids of the source words (-1: unknown)."""
+    def batch(self, inputs: Sequence[Input]) -> PhraseBatch:
+        """Return the rules that apply to some sentences."""
 
     def links_of(self, rule: int) -> U1:
         """Return the inner links of a rule by its number, uint8[links, 2]."""
@@ -63,9 +64,10 @@ class StoredRules:
         """Return this: rules are looked up, and there is nothing that would be worth keeping."""
         return self
 
-    def batch(self, sentences: Sequence[I8]) -> PhraseBatch:
+    def batch(self, inputs: Sequence[Input]) -> PhraseBatch:
         """Return the store, and the phrase of every span."""
         longest = max(1, self.store.max_phrase_length)
+        sentences = [self.source_words.encode(item.tokens) for item in inputs]
         ids = np.concatenate(sentences)
         spans = np.empty((len(ids), longest), np.int64)
         offsets = offsets_from(np.array([len(words) for words in sentences], np.int64))
@@ -103,9 +105,9 @@ class OverlaidRules:
         """Return this: what was extracted from the added pairs is kept anyway."""
         return self
 
-    def batch(self, sentences: Sequence[I8]) -> PhraseBatch:
+    def batch(self, inputs: Sequence[Input]) -> PhraseBatch:
         """Return a store made for these sentences."""
-        store, spans, numbers = self.overlay.batch(sentences)
+        store, spans, numbers = self.overlay.batch([self.source_words.encode(item.tokens) for item in inputs])
         return PhraseBatch(store, store.table(self._names), spans, numbers)
 
     def links_of(self, rule: int) -> U1:
