@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from camber.cli.options import FILE
+
+if TYPE_CHECKING:
+    from camber.model.directory import ModelDirectory
 
 
 @click.command(help=__doc__)
@@ -46,7 +50,7 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
     click.echo(f"signature  {directory.signature}")
     own = {} if bend is None else set(bend.names[len(bend.names) - bend.width :])
     linear = {name: value for name, value in weights.values.items() if name not in own}
-    tables = [("sizes", directory.sizes), *directory.settings.items(), ("weights", linear)]
+    tables = [("sizes", directory.sizes), *directory.settings.items(), (_title(directory), linear)]
     if bend is not None:  # thousands of weights are for pictures, not for reading
         tables.append((f"bend: {bend.kind}; bins of each feature, which `camber curves` draws", bent))
     for title, table in tables:
@@ -56,3 +60,10 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
             click.echo(f"  {name:<34}{shown}")
     if verify:
         click.echo("\nevery file is as it was written")
+
+
+def _title(directory: ModelDirectory) -> str:
+    """Return what the table of weights is called; those of older hierarchical models have other units."""
+    if directory.format < 2 and directory.kind == "hiero":
+        return "weights, of costs -log10 p and of log10(1 + count): an older model, which is read in natural logarithms"
+    return "weights"

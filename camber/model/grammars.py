@@ -9,10 +9,12 @@ from camber.bend.bend import Bend
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import CDEC, NATIVE, ChartFeatures
 from camber.decode.chart.settings import ChartSettings
+from camber.decode.searcher import LogLinear
 from camber.features.feature import Feature
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.directory import Draft, ModelDirectory
+from camber.model.kinds import open_weighed
 from camber.model.language_models import language_sizes, save_language_models
 from camber.rules.hiero.grammar import GrammarSource
 from camber.rules.hiero.grammar_set import GrammarSet
@@ -47,7 +49,11 @@ class GrammarsKind:
 
     takes_pairs = False
 
-    def open(self, directory: ModelDirectory) -> GrammarRules:
+    def open(self, directory: ModelDirectory) -> tuple[LogLinear, Weights]:
+        """Open a model: its decoder and its weights."""
+        return open_weighed(self.rules(directory), directory)
+
+    def rules(self, directory: ModelDirectory) -> GrammarRules:
         """Open the rules of a model, with the settings of the search that it records."""
         settings = ChartSettings.from_dict(directory.settings.get("chart", {}))
         if any(name.startswith(f"{TABLE}/") for name in directory.files):

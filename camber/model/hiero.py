@@ -10,12 +10,13 @@ from camber.bend.bend import Bend
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
 from camber.decode.chart.settings import ChartSettings
+from camber.decode.searcher import LogLinear
 from camber.features.feature import Feature
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.added import open_index
 from camber.model.directory import ModelDirectory
-from camber.model.kinds import UNTUNED
+from camber.model.kinds import UNTUNED, open_weighed
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.features import feature_of
 from camber.rules.hiero.index import CorpusIndex
@@ -82,7 +83,11 @@ class HieroKind:
 
     takes_pairs = True
 
-    def open(self, directory: ModelDirectory) -> HieroRules:
+    def open(self, directory: ModelDirectory) -> tuple[LogLinear, Weights]:
+        """Open a model: its decoder and its weights."""
+        return open_weighed(self.rules(directory), directory)
+
+    def rules(self, directory: ModelDirectory) -> HieroRules:
         """Open the index of a model, with the settings that it records."""
         extraction = dict(directory.settings.get("hiero", {}))
         extraction.pop("logarithms", None)  # of older models; see `camber.model.older`

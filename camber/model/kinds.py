@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from camber.bend.bend import Bend
-from camber.decode.searcher import LogLinear
+from camber.decode.searcher import LogLinear, Searcher
 from camber.errors import ModelError
 from camber.features.feature import Feature
 from camber.features.weights import Weights
@@ -42,8 +42,8 @@ class Kind(Protocol):
     def takes_pairs(self) -> bool:
         """Whether pairs can be added, because rules are extracted from them when the model is open."""
 
-    def open(self, directory: ModelDirectory) -> Unweighted:
-        """Open the rules of a model, with the settings of the search that it records."""
+    def open(self, directory: ModelDirectory) -> tuple[Searcher, Weights]:
+        """Open a model: how it is searched, and its weights with their signature (none, if it has no weights)."""
 
 
 #: kind, as `model.toml` has it → how models of it are opened
@@ -60,11 +60,15 @@ KINDS: Registry[Kind] = Registry(
 )
 
 
-def open_decoder(directory: ModelDirectory) -> tuple[LogLinear, Weights]:
+def open_decoder(directory: ModelDirectory) -> tuple[Searcher, Weights]:
     """Open the decoder of a model of any kind, and its weights with their signature."""
     if directory.kind not in KINDS:
         raise ModelError(f"{directory.path}: a {directory.kind} model, which this version cannot translate with")
-    rules = KINDS.load(directory.kind).open(directory)
+    return KINDS.load(directory.kind).open(directory)
+
+
+def open_weighed(rules: Unweighted, directory: ModelDirectory) -> tuple[LogLinear, Weights]:
+    """Give rules the language models, the bend and the weights of their model."""
     models = open_language_models(directory.path, int(directory.sizes.get("language_models", 0)))
     bend, weights = in_todays_terms(directory, read_bend(directory, rules.inputs(len(models))))
     return rules.weighted(models, weights, bend), weights

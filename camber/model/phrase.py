@@ -10,11 +10,13 @@ from camber.bend.bend import Bend
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import features
 from camber.decode.phrase.settings import DecodeSettings
+from camber.decode.searcher import LogLinear
 from camber.features.feature import Feature
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.added import open_overlay
 from camber.model.directory import Draft, ModelDirectory
+from camber.model.kinds import open_weighed
 from camber.model.language_models import language_sizes, save_language_models
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import OverlaidRules, PhraseSource, StoredRules
@@ -54,7 +56,11 @@ class PhraseKind:
 
     takes_pairs = True
 
-    def open(self, directory: ModelDirectory) -> PhraseRules:
+    def open(self, directory: ModelDirectory) -> tuple[LogLinear, Weights]:
+        """Open a model: its decoder and its weights."""
+        return open_weighed(self.rules(directory), directory)
+
+    def rules(self, directory: ModelDirectory) -> PhraseRules:
         """Open the rules of a model, with the settings of the search that it records."""
         store = RuleStore.load(directory.path / FOLDER)
         features = RuleSettings.from_dict(directory.settings.get("rules", {})).features

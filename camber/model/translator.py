@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from camber.corpus import Vocabulary
 from camber.corpus.inputs import as_inputs
 from camber.decode.derivation import Derivation
-from camber.decode.searcher import LogLinear
+from camber.decode.searcher import LogLinear, Searcher
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.features.weights import Weights
@@ -28,6 +28,9 @@ from camber.text.prepared import Prepared
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
     from camber.nbest.nbest import NBest
+
+Search = TypeVar("Search", bound=Searcher)
+Other = TypeVar("Other", bound=Searcher)
 
 #: lines that are translated together when input is streamed
 CHUNK = 1000
@@ -52,13 +55,13 @@ class Translation:
     decoded: str = ""
 
 
-class Translator:
-    """Rules, language models and weights, with the text pipeline around them."""
+class Translator(Generic[Search]):
+    """A search, with the text pipeline around it."""
 
     def __init__(
         self,
         text: TextPipeline,
-        decoder: LogLinear,
+        decoder: Search,
         weights: Weights,
         directory: ModelDirectory | None = None,
         memory: Memory | None = None,
@@ -75,15 +78,15 @@ class Translator:
         """How the search is done."""
         return self.decoder.settings
 
-    def searching(self, changes: Mapping[str, Any]) -> Translator:
+    def searching(self, changes: Mapping[str, Any]) -> Translator[Search]:
         """Return the same model with other settings of the search, such as ``{"pop_limit": 100}``."""
         return Translator(self.text, self.decoder.searching(changes), self.weights, self.directory, self.memory)
 
-    def reweighted(self, weights: Weights) -> Translator:
+    def reweighted(self: Translator[LogLinear], weights: Weights) -> Translator[LogLinear]:
         """Return the same model with other weights."""
         return self.shaped(self.decoder.reweighted(weights.values), weights)
 
-    def shaped(self, decoder: LogLinear, weights: Weights) -> Translator:
+    def shaped(self, decoder: Other, weights: Weights) -> Translator[Other]:
         """Return the same model with another decoder, bent perhaps, and its weights."""
         return Translator(self.text, decoder, weights, self.directory, self.memory)
 
@@ -147,7 +150,7 @@ class Translator:
                 recalled = self.memory.recall(prepared.line, prepared.tokens) if self.memory else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
 
-    def to_nbest(self, translations: Sequence[Sequence[Translation]]) -> NBest:
+    def to_nbest(self: Translator[LogLinear], translations: Sequence[Sequence[Translation]]) -> NBest:
         """Put the translations of many lines into an n-best list: raw texts, with the model's tokens beside them.
 
         Features belong to derivations: a text that was recalled is not listed, or as what the decoder made of the line
@@ -169,7 +172,7 @@ def _with_first(text: str, decoded: list[Translation]) -> list[Translation]:
     return [first, *(item for item in decoded if item is not same)]
 
 
-def load(path: str | Path, *, verify: bool = False) -> Translator:
+def load(path: str | Path, *, verify: bool = False) -> Translator[Any]:
     """Open a model directory; `verify` checks every byte first."""
     return open_translator(ModelDirectory.open(path, verify=verify))
 

@@ -1,7 +1,8 @@
 """The features of a phrase derivation: their names, their order, and the weights of an untuned system.
 
 Every feature is a sum over parts. A rule's own probabilities and counts are raw; what the language models say and the
-reordering of phrases are natural logarithms.
+reordering of phrases are natural logarithms: of six orientations a part has one or two, and no logarithm (0) means that
+an orientation is none of its own.
 """
 
 from __future__ import annotations
