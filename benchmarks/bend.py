@@ -124,7 +124,7 @@ def measure(method: str, data: Path, work: Path, bits: int, count: int, repeat: 
     text = text[:count]
     equal = bent_decoder(linear, as_inputs(text), "bins", BendSettings(bits=20))
     bent = bent_decoder(linear, as_inputs(dev), "bins", BendSettings(bits=bits))
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "method": method,
         "bins": bent.bend.width,
         "equal_bins": equal.bend.width,
@@ -134,32 +134,32 @@ def measure(method: str, data: Path, work: Path, bits: int, count: int, repeat: 
         "decoding_equal": compare(linear, equal, text, repeat),
     }
     if method == "hiero":
-        found["search"] = compare(linear.remembering(), bent.remembering(), text, repeat)
+        figures["search"] = compare(linear.remembering(), bent.remembering(), text, repeat)
     shaped = translator.shaped(bent, Weights(bent.weighing.by_name(), signature="near the untuned model"))
     with_weights(work / method, work / f"{method}-bent", shaped, None)
     sizes = {name: memory(work / name, data / "test.de", count) for name in (method, f"{method}-bent")}
-    found["memory"] = {"linear_mb": sizes[method], "bent_mb": sizes[f"{method}-bent"]}
-    return found
+    figures["memory"] = {"linear_mb": sizes[method], "bent_mb": sizes[f"{method}-bent"]}
+    return figures
 
 
-def show(found: dict[str, Any], bits: int) -> None:
+def show(figures: dict[str, Any], bits: int) -> None:
     """Print the figures of one method."""
-    equal, near = found["equal"], found["near"]
-    print(f"\n{found['method']}")
+    equal, near = figures["equal"], figures["near"]
+    print(f"\n{figures['method']}")
     print(
-        f"  equal bins ({found['equal_bins']:,}): {equal['same']:,} of {equal['sentences']:,} translations the same, "
+        f"  equal bins ({figures['equal_bins']:,}): {equal['same']:,} of {equal['sentences']:,} translations the same, "
         f"scores within {equal['largest_difference']:.1e}"
     )
     print(f"    work, linear / bent: {equal['linear_work']} / {equal['bent_work']}")
-    print(f"  {bits} bits ({found['bins']:,} bins): {near['same']:,} of {near['sentences']:,} translations the same")
+    print(f"  {bits} bits ({figures['bins']:,} bins): {near['same']:,} of {near['sentences']:,} translations the same")
     print(f"    work, linear / bent: {near['linear_work']} / {near['bent_work']}")
     rows = [(f"decoding, {bits} bits", "decoding"), ("decoding, equal bins", "decoding_equal")]
-    rows += [(f"search, {bits} bits", "search")] * ("search" in found)
+    rows += [(f"search, {bits} bits", "search")] * ("search" in figures)
     print(f"  {'CPU time, ms/sentence':<26}{'linear':>10}{'bent':>10}{'ratio':>10}")
     for title, key in rows:
-        times = found[key]
+        times = figures[key]
         print(f"  {title:<26}{times['linear_ms']:>10.3f}{times['bent_ms']:>10.3f}{times['ratio']:>10.3f}")
-    sizes = found["memory"]
+    sizes = figures["memory"]
     ratio = sizes["bent_mb"] / max(1e-9, sizes["linear_mb"])
     print(f"  {'peak memory, MB':<26}{sizes['linear_mb']:>10.0f}{sizes['bent_mb']:>10.0f}{ratio:>10.3f}")
 
@@ -185,10 +185,10 @@ def main() -> None:
         work.mkdir(parents=True, exist_ok=True)
         results = []
         for method in arguments.methods or METHODS:
-            found = measure(method, data, work, arguments.bits, arguments.sentences, arguments.repeat)
-            results.append(found)
+            figures = measure(method, data, work, arguments.bits, arguments.sentences, arguments.repeat)
+            results.append(figures)
             if not arguments.json:
-                show(found, arguments.bits)
+                show(figures, arguments.bits)
         if arguments.json:
             print(json.dumps(results, indent=2))
 

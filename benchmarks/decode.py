@@ -186,7 +186,7 @@ def probe_memory(model: Path, sources: list[str], scratch: Path) -> dict[str, fl
     for _ in range(2):  # the first may have to compile, which takes more memory than to translate
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         sizes.append([float(size) for size in done.stdout.split()])
-    imported, loaded, peak = min(sizes, key=lambda found: found[-1])
+    imported, loaded, peak = min(sizes, key=lambda size: size[-1])
     return {"mb_imported": imported, "mb_loaded": loaded, "mb_peak": peak}
 
 

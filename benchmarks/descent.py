@@ -38,8 +38,8 @@ def scales_only(data: Any, regulariser: Any, share: float) -> Coordinates:
 def descents(translator: Any, dev: DevSet, kind: str, bits: int, beta: float) -> list[tuple[str, int, float, float]]:
     """Return (coordinates, steps taken, objective, CPU-seconds) of every descent."""
     decoder = bent_decoder(translator.decoder, dev.inputs, kind, BendSettings(bits=bits))
-    found = decoder.decode_columns(dev.inputs, dev.vocabulary, 100, Threads(1))
-    data, _ = merged(None, found, dev.statistics(found), decoder.names, dev.metric)
+    hypotheses = decoder.decode_columns(dev.inputs, dev.vocabulary, 100, Threads(1))
+    data, _ = merged(None, hypotheses, dev.statistics(hypotheses), decoder.names, dev.metric)
     penalty = decoder.bend.penalty(BendSettings(beta=beta), int((~data.fixed).sum()) - decoder.bend.width)
     rows = []
     for name, coordinates in (("scales", scales_only), ("ties", tied_coordinates)):

@@ -119,7 +119,7 @@ def probe(code: str, *arguments: Any, repeat: int = 2) -> dict[str, float]:
     """
     command = [sys.executable, "-c", code, *map(str, arguments)]
     runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(repeat)]
-    return min(map(json.loads, runs), key=lambda found: found["peak"])
+    return min(map(json.loads, runs), key=lambda run: run["peak"])
 
 
 def yardstick(arpa: Path, lines: Sequence[str], passes: int = 10, repeat: int = 10) -> float:
@@ -213,27 +213,27 @@ def peer_score(path: Path) -> float:
     return float(np.mean(list(best.values())))
 
 
-def report_decoding(found: dict[str, Any], speed: float) -> None:
+def report_decoding(figures: dict[str, Any], speed: float) -> None:
     """Print the table."""
-    print(f"decoding: {found['sentences']} sentences of Multi30k de-en, cdec's grammars\n")
+    print(f"decoding: {figures['sentences']} sentences of Multi30k de-en, cdec's grammars\n")
     print("  decoder   pop limit   sentences/CPU-s   scaled   times cdec   mean 1-best score   LM scores   pops")
-    for row in found["curve"]:
+    for row in figures["curve"]:
         work, scaled = row["work"], row["rate"] / speed
         print(
             f"  camber {row['pop_limit']:12d} {row['rate']:17.0f} {scaled:8.0f} {scaled / PEER_RATE:12.1f} "
             f"{row['score']:19.4f} {work['lm_scores']:11.0f} {work['pops']:6.0f}"
         )
-    print(f"  cdec   {200:12d} {PEER_RATE:17.0f} {PEER_RATE:8.0f} {1:12.1f} {found['peer_score']:19.4f}\n")
-    scaled = found["command"]["rate"] / speed
+    print(f"  cdec   {200:12d} {PEER_RATE:17.0f} {PEER_RATE:8.0f} {1:12.1f} {figures['peer_score']:19.4f}\n")
+    scaled = figures["command"]["rate"] / speed
     print(
-        f"  `camber translate`, start-up included: {found['command']['rate']:.0f} sentences/CPU-s, scaled {scaled:.0f}"
-        f" = {scaled / PEER_COMMAND:.1f} × cdec ({PEER_COMMAND:.0f}, reading its grammars included)"
+        f"  `camber translate`, start-up included: {figures['command']['rate']:.0f} sentences/CPU-s, scaled "
+        f"{scaled:.0f} = {scaled / PEER_COMMAND:.1f} × cdec ({PEER_COMMAND:.0f}, reading its grammars included)"
     )
-    rate = found["nbest"]["rate"]
+    rate = figures["nbest"]["rate"]
     print(f"  100-best at pop limit 200: {rate:.0f} sentences/CPU-s, scaled {rate / speed:.0f}")
-    if found["memory"]["peak"]:
+    if figures["memory"]["peak"]:
         print(
-            f"  peak memory: {found['memory']['peak']:.0f} MB, {found['memory']['imported']:.0f} of them Python and"
+            f"  peak memory: {figures['memory']['peak']:.0f} MB, {figures['memory']['imported']:.0f} of them Python and"
             f" libraries; cdec {PEER_MEMORY} MB"
         )
 
@@ -322,24 +322,24 @@ def compare(extractor: HieroExtractor, sentences: Sequence[Sequence[str]], folde
     return {"common": common, "ours_only": ours_only, "theirs_only": theirs_only, "equal": equal}
 
 
-def report_extraction(found: dict[str, Any], speed: float) -> None:
+def report_extraction(figures: dict[str, Any], speed: float) -> None:
     """Print the table."""
-    print(f"\nextraction: Multi30k de-en, {found['pairs']:,} pairs, {found['sentences']:,} test sentences\n")
+    print(f"\nextraction: Multi30k de-en, {figures['pairs']:,} pairs, {figures['sentences']:,} test sentences\n")
     print(
         f"  {'':8} {'sentences/CPU-s':>16} {'scaled':>8} {'times cdec':>11} {'rules/CPU-s':>12} {'rules/sentence':>15}"
     )
-    scaled = found["rate"] / speed
+    scaled = figures["rate"] / speed
     print(
-        f"  {'camber':8} {found['rate']:16.0f} {scaled:8.0f} {scaled / PEER_EXTRACTION:11.1f} "
-        f"{found['rules_rate']:12,.0f} {found['rules']:15,.0f}"
+        f"  {'camber':8} {figures['rate']:16.0f} {scaled:8.0f} {scaled / PEER_EXTRACTION:11.1f} "
+        f"{figures['rules_rate']:12,.0f} {figures['rules']:15,.0f}"
     )
     print(
         f"  {'cdec':8} {PEER_EXTRACTION:16.1f} {PEER_EXTRACTION:8.1f} {1:11.1f} {PEER_EXTRACTION * PEER_RULES:12,.0f} "
         f"{PEER_RULES:15,}\n"
     )
-    times = ", ".join(f"{name} {seconds:.2f}" for name, seconds in found["times"].items())
-    print(f"  index ({found['index_mb']:.0f} MB), CPU-seconds: {times}; cdec's suffix array {PEER_INDEX}")
-    rules = found["comparison"]
+    times = ", ".join(f"{name} {seconds:.2f}" for name, seconds in figures["times"].items())
+    print(f"  index ({figures['index_mb']:.0f} MB), CPU-seconds: {times}; cdec's suffix array {PEER_INDEX}")
+    rules = figures["comparison"]
     common, ours, theirs = rules["common"], rules["ours_only"], rules["theirs_only"]
     print(
         f"  rules of the first 100 sentences: {common:,} as in cdec's grammars ({rules['equal'] / common:.1%} with the"
@@ -387,24 +387,24 @@ def growth(data: Path, limit: int) -> dict[str, Any]:
     return {"sentences": len(lines), "align_seconds": seconds, "rows": rows}
 
 
-def report_growth(found: dict[str, Any], speed: float) -> None:
+def report_growth(figures: dict[str, Any], speed: float) -> None:
     """Print the table."""
     print(
-        f"\ngrowth: tatoeba-fr-en (aligned in {found['align_seconds']:.0f} CPU-s), {found['sentences']:,} test"
+        f"\ngrowth: tatoeba-fr-en (aligned in {figures['align_seconds']:.0f} CPU-s), {figures['sentences']:,} test"
         " sentences; sentences per CPU-second are scaled\n"
     )
     print(
         f"  {'pairs':>8} {'index CPU-s':>12} {'index MB':>9} {'add 1,000':>10} {'open':>6} {'extraction':>11}"
         f" {'rules/CPU-s':>12} {'rules/sentence':>15} {'and decoding':>13} {'peak MB':>8}"
     )
-    for row in found["rows"]:
+    for row in figures["rows"]:
         times = row["times"]
         print(
             f"  {row['pairs']:8,} {times['build']:12.2f} {row['index_mb']:9.0f} {times['add 1,000 pairs']:10.2f} "
             f"{row['open']:6.2f} {row['extraction'] / speed:11.0f} {row['rules_rate']:12,.0f} {row['rules']:15,.0f} "
             f"{row['both'] / speed:13.0f} {row['peak']:8.0f}"
         )
-    print(f"\n  of the peak, {found['rows'][0]['imported']:.0f} MB are Python and libraries")
+    print(f"\n  of the peak, {figures['rows'][0]['imported']:.0f} MB are Python and libraries")
 
 
 def main() -> None:

@@ -122,16 +122,16 @@ def main() -> None:
     options = parser.parse_args()
     text = multi30k(options)
     chosen = [(s, p) for s in options.systems.split(",") for p in options.pairs.split(",")]
-    found = Runs(text, options.work, options.jobs)
-    tables = [table_3(found, system, pair) for system, pair in chosen if system == "hiero"]
-    bits = table_2(found) if ("hiero", "de") in chosen else ""
-    tables += [bits, *(table_3(found, system, pair) for system, pair in chosen if system == "phrase"), found.cost()]
+    runs = Runs(text, options.work, options.jobs)
+    tables = [table_3(runs, system, pair) for system, pair in chosen if system == "hiero"]
+    bits = table_2(runs) if ("hiero", "de") in chosen else ""
+    tables += [bits, *(table_3(runs, system, pair) for system, pair in chosen if system == "phrase"), runs.cost()]
     report = "\n\n".join(tables)
     print(report)
     if options.write:
         write_tables(HERE, report)
         if bits:
-            figure_7(found)
+            figure_7(runs)
 
 
 class Runs:
@@ -152,10 +152,10 @@ class Runs:
                 for job, task in zip(missing, waiting, strict=True):
                     task.result()
                     print(f"done: {job}", flush=True)
-        found = [json.loads((self.work / job.place).read_text()) for job in jobs]
-        for job, result in zip(jobs, found, strict=True):
+        runs = [json.loads((self.work / job.place).read_text()) for job in jobs]
+        for job, result in zip(jobs, runs, strict=True):
             self.seconds[job.place] = result["cpu"]
-        return found
+        return runs
 
     def cost(self) -> str:
         """Say how long everything took."""
@@ -229,7 +229,7 @@ def run(job: Job, text: Path, work: Path) -> dict[str, Any]:
 # --- choosing on HyperTune --------------------------------------------------------------------------------------------
 
 
-def choose(found: Runs, system: str, pair: str) -> dict[str, tuple[int, float]]:
+def choose(runs: Runs, system: str, pair: str) -> dict[str, tuple[int, float]]:
     """Choose bits and beta of every condition by BLEU on HyperTune: beta first, then bits."""
 
     def job(condition: str, bits: int, beta: float) -> Job:
@@ -239,9 +239,9 @@ def choose(found: Runs, system: str, pair: str) -> dict[str, tuple[int, float]]:
     tied = [name for name in bent if CONDITIONS[name][0] in ("lnr", "mnr")]
     first = [job(name, FIRST_BITS, beta) for name in tied for beta in BETAS]
     best: dict[str, tuple[int, float]] = dict.fromkeys(CONDITIONS, (FIRST_BITS, 0.0))
-    best |= _highest(first, found(first))
+    best |= _highest(first, runs(first))
     second = [job(name, bits, best[name][1]) for name in bent for bits in BITS]
-    return best | _highest(second, found(second))
+    return best | _highest(second, runs(second))
 
 
 def _highest(jobs: Sequence[Job], results: Sequence[dict[str, Any]]) -> dict[str, tuple[int, float]]:
@@ -256,11 +256,11 @@ def _highest(jobs: Sequence[Job], results: Sequence[dict[str, Any]]) -> dict[str
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def table_3(found: Runs, system: str, pair: str) -> str:
+def table_3(runs: Runs, system: str, pair: str) -> str:
     """Return the rows of one system and language pair."""
-    chosen = choose(found, system, pair)
+    chosen = choose(runs, system, pair)
     jobs = [Job(system, pair, name, *chosen[name], replica, True) for name in chosen for replica in range(REPLICAS)]
-    results = found(jobs)
+    results = runs(jobs)
     by_name: dict[str, list[dict[str, Any]]] = {}
     for job, result in zip(jobs, results, strict=True):
         by_name.setdefault(job.condition, []).append(result)
@@ -288,16 +288,16 @@ def table_3(found: Runs, system: str, pair: str) -> str:
     return "\n".join(lines)
 
 
-def bits_jobs(found: Runs) -> list[Job]:
+def bits_jobs(runs: Runs) -> list[Job]:
     """Return the tunings of Table 2: MNR P with every number of bits, beta as chosen."""
-    beta = choose(found, "hiero", "de")["MNR P"][1]
+    beta = choose(runs, "hiero", "de")["MNR P"][1]
     return [Job("hiero", "de", "MNR P", bits, beta, replica, True) for bits in BITS for replica in range(REPLICAS)]
 
 
-def table_2(found: Runs) -> str:
+def table_2(runs: Runs) -> str:
     """Return test BLEU by the number of bits."""
-    jobs = bits_jobs(found)
-    results = found(jobs)
+    jobs = bits_jobs(runs)
+    results = runs(jobs)
     lines = [
         "**MNR P by bits, hierarchical, de→en**",
         "",
@@ -312,15 +312,15 @@ def table_2(found: Runs) -> str:
     return "\n".join(lines)
 
 
-def figure_7(found: Runs) -> None:
+def figure_7(runs: Runs) -> None:
     """Draw the response to p_coherent (MNR P, 4 bits) and to the count of the source side (MNR C, 4 bits)."""
-    beta = choose(found, "hiero", "de")
+    beta = choose(runs, "hiero", "de")
     jobs = [
         Job("hiero", "de", "MNR P", 4, beta["MNR P"][1], 0, True),
         Job("hiero", "de", "MNR C", 4, beta["MNR C"][1], 0, True),
     ]
     curves = []
-    for result, feature in zip(found(jobs), ("p_coherent", "count_s"), strict=True):
+    for result, feature in zip(runs(jobs), ("p_coherent", "count_s"), strict=True):
         rows = [row for group in result["responses"] for row in group]
         curves += [response for response in Response.from_rows(rows) if response.feature == feature]
     write_curves(HERE / "figure7.svg", curves, "linear")

@@ -67,12 +67,12 @@ def run(text: Path, options: argparse.Namespace) -> list[str]:
     sets = dev_and_test(text, "de")
     rows = []
     for brevity, cdec in CONDITIONS.items():
-        found = []
+        runs = []
         for replica in range(options.replicas):
             place = options.work / f"{brevity}.{replica}.json"
-            found.append(kept(place, partial(one_run, model, brevity, replica, sets, Threads(options.threads))))
-        cells = [spread([run[name] for run in found]) for name in ("dev", "test")]
-        rows.append(f"| {brevity} | {cells[0]} | {cells[1]} | {cdec} | {np.mean([run['cpu'] for run in found]):.0f} |")
+            runs.append(kept(place, partial(one_run, model, brevity, replica, sets, Threads(options.threads))))
+        cells = [spread([run[name] for run in runs]) for name in ("dev", "test")]
+        rows.append(f"| {brevity} | {cells[0]} | {cells[1]} | {cdec} | {np.mean([run['cpu'] for run in runs]):.0f} |")
     return rows
 
 

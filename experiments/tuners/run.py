@@ -71,13 +71,13 @@ def run_language(language: str, text: Path, options: argparse.Namespace) -> list
     sets = dev_and_test(text, language)
     rows = []
     for tuner in ("untuned", *TUNERS):
-        found = []
+        runs = []
         for replica in range(1 if tuner == "untuned" else options.replicas):
             place = options.work / f"{language}.{tuner}.{replica}.json"
-            found.append(kept(place, partial(one_run, model, tuner, replica, sets, Threads(options.threads))))
+            runs.append(kept(place, partial(one_run, model, tuner, replica, sets, Threads(options.threads))))
         moses = MOSES.get((language, tuner))
-        cells = [spread([run[name] for run in found]) for name in ("dev", "test")]
-        seconds = f"{np.mean([run['cpu'] for run in found]):.0f}"
+        cells = [spread([run[name] for run in runs]) for name in ("dev", "test")]
+        seconds = f"{np.mean([run['cpu'] for run in runs]):.0f}"
         rows.append(f"| {language}→en | {tuner} | {cells[0]} | {cells[1]} | {moses or '–'} | {seconds} |")
     return rows
 

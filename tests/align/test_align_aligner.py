@@ -48,8 +48,8 @@ def test_keeping_what_was_learnt_does_not_change_the_links():
 def test_new_pairs_of_known_words_are_aligned_as_well_as_in_training(aligner):
     source, target, truth = corpus(100, seed=8)
     gold = Alignment.from_pairs(truth)
-    found = align_new(aligner, Bitext.encode(source, target))[0]
-    assert error_rate(found, Gold(gold, gold)).aer < 0.03
+    links = align_new(aligner, Bitext.encode(source, target))[0]
+    assert error_rate(links, Gold(gold, gold)).aer < 0.03
 
 
 def test_a_pair_is_aligned_on_its_own_and_in_long_sentences(aligner):
@@ -60,8 +60,8 @@ def test_a_pair_is_aligned_on_its_own_and_in_long_sentences(aligner):
 
 
 def test_a_new_word_takes_what_nothing_else_explains(aligner):
-    found = align_new(aligner, Bitext.encode([["s1", "neu", "s3"]], [["1t", "3t", "fresh"]]))[0]
-    assert [1, 2] in found.links.tolist()
+    links = align_new(aligner, Bitext.encode([["s1", "neu", "s3"]], [["1t", "3t", "fresh"]]))[0]
+    assert [1, 2] in links.links.tolist()
 
 
 def test_new_words_that_look_alike_find_each_other(aligner):
@@ -77,8 +77,8 @@ def test_what_new_pairs_teach_stays(aligner):
     entries = taught.entry_targets[taught.entry_offsets[word] : taught.entry_offsets[word + 1]]
     assert taught.target.id("fresh") in entries
     # two new words at a time are ambiguous, unless one of them was met before
-    found = align_new(taught, Bitext.encode([["neu", "alt"]], [["old", "fresh"]]))[0]
-    assert found.links.tolist() == [[0, 1], [1, 0]]
+    links = align_new(taught, Bitext.encode([["neu", "alt"]], [["old", "fresh"]]))[0]
+    assert links.links.tolist() == [[0, 1], [1, 0]]
 
 
 def test_the_counts_of_old_and_new_text_add_up(aligner):
@@ -115,5 +115,5 @@ def test_any_number_of_threads_gives_the_same_links(aligner):
 def test_very_long_new_pairs_are_cut(aligner, monkeypatch):
     monkeypatch.setattr(words_module, "LONGEST", 8)
     source, target = [f"s{k % 50}" for k in range(30)], [f"{k % 50}t" for k in range(30)]
-    found = align_new(aligner, Bitext.encode([source], [target]))[0]
-    assert sum(s == t for s, t in found.links.tolist()) >= 25
+    links = align_new(aligner, Bitext.encode([source], [target]))[0]
+    assert sum(s == t for s, t in links.links.tolist()) >= 25

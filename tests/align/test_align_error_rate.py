@@ -20,9 +20,9 @@ def test_aer_equals_the_value_worked_out_by_hand():
         Alignment.from_pairs([[(0, 0), (1, 1), (2, 1)], [(0, 0), (0, 1)]]),
     )
     # A: 5 links; A∩S = {0-0} and {0-0}; A∩P = {0-0, 2-1} and {0-0, 0-1}
-    found = error_rate(Alignment.from_pairs([[(0, 0), (2, 1), (2, 2)], [(0, 0), (0, 1)], [(7, 7)]]), gold)
-    assert (found.precision, found.recall) == (4 / 5, 2 / 3)
-    assert found.aer == pytest.approx(1 - (2 + 4) / (5 + 3))
+    rate = error_rate(Alignment.from_pairs([[(0, 0), (2, 1), (2, 2)], [(0, 0), (0, 1)], [(7, 7)]]), gold)
+    assert (rate.precision, rate.recall) == (4 / 5, 2 / 3)
+    assert rate.aer == pytest.approx(1 - (2 + 4) / (5 + 3))
 
 
 def test_nothing_found_is_all_wrong_and_nothing_asked_is_no_error():

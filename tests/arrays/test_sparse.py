@@ -84,10 +84,10 @@ def test_differences_of_rows_hold_nothing_that_cancels(table: np.ndarray[Any, An
     pick = st.integers(0, len(table) - 1)
     pairs = data.draw(st.lists(st.tuples(pick, pick), max_size=6)) if len(table) else []
     left, right = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
-    found = Counts.of_dense(table).differences(left, right)
+    differences = Counts.of_dense(table).differences(left, right)
     expected = sparse_rows.differences(table.tolist(), left.tolist(), right.tolist())
-    np.testing.assert_array_equal(found.dense(), np.array(expected).reshape(len(pairs), table.shape[1]))
-    assert (found.values != 0).all()
+    np.testing.assert_array_equal(differences.dense(), np.array(expected).reshape(len(pairs), table.shape[1]))
+    assert (differences.values != 0).all()
 
 
 @given(matrices(rows=8), st.data())
@@ -95,8 +95,8 @@ def test_spreads_are_standard_deviations_around_the_means_of_groups(
     table: np.ndarray[Any, Any], data: st.DataObject
 ) -> None:
     offsets = cuts(data.draw, len(table))
-    found = Counts.of_dense(table).spreads(np.array(offsets))
-    np.testing.assert_allclose(found, sparse_rows.spreads(table.tolist(), offsets, table.shape[1]), atol=1e-7)
+    spreads = Counts.of_dense(table).spreads(np.array(offsets))
+    np.testing.assert_allclose(spreads, sparse_rows.spreads(table.tolist(), offsets, table.shape[1]), atol=1e-7)
 
 
 @given(matrices(rows=8))

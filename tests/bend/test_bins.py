@@ -26,10 +26,10 @@ def expanded(frequencies):
 def test_the_ideal_size_is_where_the_papers_iteration_ends(frequencies, bins):
     if bins > len(frequencies):
         return
-    found = Fraction(*ideal_size(frequencies, bins))
-    assert sum(min(Fraction(f), found) for f in frequencies) == bins * found
+    size = Fraction(*ideal_size(frequencies, bins))
+    assert sum(min(Fraction(f), size) for f in frequencies) == bins * size
     if bins < len(frequencies):  # with as many bins as values the iteration nears the least frequency ever more slowly
-        assert found == naive_ideal_size(frequencies, bins)
+        assert size == naive_ideal_size(frequencies, bins)
 
 
 @given(FREQUENCIES, BITS, st.integers(0, 99))
@@ -88,9 +88,9 @@ def test_no_bin_is_empty_no_value_is_in_two_and_there_are_no_more_than_2_to_the_
     values = expanded(frequencies)
     bins = Bins.make(values, bits)
     assert len(bins) == min(2**bits, len(frequencies))
-    found = Counter(bins.of(values).tolist())
-    assert sorted(found) == list(range(len(bins)))
-    assert [found[j] for j in range(len(bins))] == bins.populations.tolist()
+    populations = Counter(bins.of(values).tolist())
+    assert sorted(populations) == list(range(len(bins)))
+    assert [populations[j] for j in range(len(bins))] == bins.populations.tolist()
     assert (bins.lows <= bins.highs).all()
     assert (bins.highs[:-1] < bins.lows[1:]).all()
 

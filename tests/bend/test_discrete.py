@@ -58,7 +58,7 @@ def test_counts_are_the_bins_that_rules_hit(seed: int, kind: str) -> None:
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     features, present = np.round(rng.normal(size=(offsets[-1], 4)), 1), rng.random(offsets[-1]) < 0.8
     parts = Parts.of_dense(INPUTS, features, np.where(present, 7, -1))
-    found = bend.counts(parts, offsets).dense()
+    counts = bend.counts(parts, offsets).dense()
     twin = Bend({name: (bins.lows.tolist(), []) for name, bins in bend.bins.items()}, kind == "overlap")
     places = {name: at for at, name in enumerate(bend.names[len(bend.linear) :])}
     for row in range(len(sizes)):
@@ -66,7 +66,7 @@ def test_counts_are_the_bins_that_rules_hit(seed: int, kind: str) -> None:
         for part in range(offsets[row], offsets[row + 1]):
             for name, value in zip(NAMES[:3], features[part], strict=False):
                 hits.update(places[f"{name}@{hit}"] for hit in twin.hits(name, value) if present[part])
-        assert {int(at): found[row, at] for at in np.flatnonzero(found[row])} == hits
+        assert {int(at): counts[row, at] for at in np.flatnonzero(counts[row])} == hits
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(("bins", "overlap")))

@@ -43,13 +43,13 @@ def test_a_lookup_is_exact_at_every_edge(features, more):
     for number, lows in enumerate(features):
         bins = bins_with(lows)
         values = probes(lows, more)
-        found = lookup.find(number, values)
-        assert found.tolist() == [bin_of(bins.lows.tolist(), value) for value in values.tolist()]
-        assert found.tolist() == bins.of(values).tolist()
+        places = lookup.find(number, values)
+        assert places.tolist() == [bin_of(bins.lows.tolist(), value) for value in values.tolist()]
+        assert places.tolist() == bins.of(values).tolist()
         if len(bins):
             there = values[~np.isnan(values)]
             expected = np.maximum(np.searchsorted(bins.lows, there, side="right") - 1, 0)
-            assert found[~np.isnan(values)].tolist() == expected.tolist()
+            assert places[~np.isnan(values)].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("bits", [4, 8, 12])

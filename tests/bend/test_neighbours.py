@@ -44,8 +44,8 @@ def test_the_monotone_penalty_is_the_sum_of_its_terms_and_its_gradient_is_exact(
     penalty = MonotoneNeighbours(strength, gamma, CHAINS)
     value, gradient = penalty.value_and_gradient(point)
     assert value == pytest.approx(neighbours.monotone(weights, strength, gamma, CHAINS), rel=1e-10, abs=1e-10)
-    found = slope(lambda w: neighbours.monotone(w, strength, gamma, CHAINS), point)
-    assert gradient == pytest.approx(found, rel=1e-4, abs=2e-4)
+    measured = slope(lambda w: neighbours.monotone(w, strength, gamma, CHAINS), point)
+    assert gradient == pytest.approx(measured, rel=1e-4, abs=2e-4)
 
 
 @pytest.mark.parametrize("gamma", [0.3, 0.5, 1.0, 2.0, 5.0])

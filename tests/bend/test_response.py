@@ -69,28 +69,28 @@ def test_the_log_curve_is_the_weighted_least_squares_fit(level: float, slope: fl
     response = points(level + slope * np.log(at) + noise, at, populations)
     if np.ptp(np.log(at)) < 1e-3:
         return
-    found = response.log_curve
-    assert found is not None
+    curve = response.log_curve
+    assert curve is not None
     # np.polyfit weighs residuals before they are squared
     expected = np.polyfit(np.log(at), response.values, 1, w=np.sqrt(populations))
-    assert np.allclose([found.slope, found.level], expected, rtol=1e-6, atol=1e-6)
+    assert np.allclose([curve.slope, curve.level], expected, rtol=1e-6, atol=1e-6)
 
 
 def test_a_log_shaped_response_is_explained_in_full() -> None:
     at = np.array([0.001, 0.01, 0.2, 1.0])
-    found = points(0.5 + 0.25 * np.log(at), at).log_curve
-    assert found is not None
-    assert found.level == pytest.approx(0.5)
-    assert found.slope == pytest.approx(0.25)
-    assert found.explained == pytest.approx(1.0)
-    assert found([1.0])[0] == pytest.approx(0.5)
+    curve = points(0.5 + 0.25 * np.log(at), at).log_curve
+    assert curve is not None
+    assert curve.level == pytest.approx(0.5)
+    assert curve.slope == pytest.approx(0.25)
+    assert curve.explained == pytest.approx(1.0)
+    assert curve([1.0])[0] == pytest.approx(0.5)
 
 
 def test_only_positive_values_are_fitted() -> None:
     at = np.array([-4.0, 0.0, 1.0, 2.0, 4.0])
-    found = points([9.0, 9.0, *np.log(at[2:])], at).log_curve
-    assert found is not None
-    assert (found.bins, found.slope) == (3, pytest.approx(1.0))
+    curve = points([9.0, 9.0, *np.log(at[2:])], at).log_curve
+    assert curve is not None
+    assert (curve.bins, curve.slope) == (3, pytest.approx(1.0))
 
 
 @pytest.mark.parametrize(
@@ -109,15 +109,15 @@ def test_where_no_log_curve_can_be_fitted_it_says_why(response: Response, why: s
 
 
 def test_a_flat_response_has_a_flat_curve_that_explains_nothing() -> None:
-    found = points([0.1] * 5).log_curve
-    assert found is not None
-    assert found.explained is None
-    assert found.slope == pytest.approx(0.0, abs=1e-15)
+    curve = points([0.1] * 5).log_curve
+    assert curve is not None
+    assert curve.explained is None
+    assert curve.slope == pytest.approx(0.0, abs=1e-15)
 
 
 def test_bins_stand_in_the_middle_of_their_range() -> None:
-    found = Response("f", [-4, 0, 1, 9], [-2, 0.5, 4, 9], [1] * 4, [0] * 4)
-    assert found.positions.tolist() == [-3, 0.25, 2, 9]
+    response = Response("f", [-4, 0, 1, 9], [-2, 0.5, 4, 9], [1] * 4, [0] * 4)
+    assert response.positions.tolist() == [-3, 0.25, 2, 9]
 
 
 @given(arrays(np.float64, 4, elements=st.floats(-1e300, 1e300)), arrays(np.float64, 2, elements=st.floats(-1e9, 1e9)))

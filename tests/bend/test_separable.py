@@ -18,8 +18,8 @@ def h(*values):
     return [{"h": value} for value in values]
 
 
-def answers(found):
-    return found.linear.separable, found.globally.separable, found.locally.separable
+def answers(answer):
+    return answer.linear.separable, answer.globally.separable, answer.locally.separable
 
 
 # clark2014, Figure 4: the best hypotheses are h = 1 1 and h = 3 3
@@ -35,39 +35,39 @@ GOOD_6 = [[1.0, 0.0]] * 4
 
 
 def test_figure_4_a_collinearity_over_two_sentences():
-    found = separable(FIGURE_4, GOOD_4)
-    assert answers(found) == (False, True, True)
-    assert found.linear.sentences.tolist() == [True, True]
-    assert sorted(found.linear.conflicts) == [(0, 1), (3, 2)]
-    assert found.linear.margin == 0.0
-    assert min(found.globally.margin, found.locally.margin) > 0.0
-    assert set(found.locally.weights) == {("h", 1.0), ("h", 2.0), ("h", 3.0)}
-    assert set(found.globally.weights) == {("h", 2.0), ("h", 4.0), ("h", 6.0)}
+    answer = separable(FIGURE_4, GOOD_4)
+    assert answers(answer) == (False, True, True)
+    assert answer.linear.sentences.tolist() == [True, True]
+    assert sorted(answer.linear.conflicts) == [(0, 1), (3, 2)]
+    assert answer.linear.margin == 0.0
+    assert min(answer.globally.margin, answer.locally.margin) > 0.0
+    assert set(answer.locally.weights) == {("h", 1.0), ("h", 2.0), ("h", 3.0)}
+    assert set(answer.globally.weights) == {("h", 2.0), ("h", 4.0), ("h", 6.0)}
     for alone, good in zip(FIGURE_4, GOOD_4, strict=True):
         assert answers(separable([alone], [good])) == (True, True, True)
 
 
 def test_a_collinearity_within_one_sentence():
-    found = separable([[h(1.0), h(2.0), h(3.0)]], [[0.0, 1.0, 0.0]])
-    assert answers(found) == (False, True, True)
-    assert found.linear.sentences.tolist() == [False]
+    answer = separable([[h(1.0), h(2.0), h(3.0)]], [[0.0, 1.0, 0.0]])
+    assert answers(answer) == (False, True, True)
+    assert answer.linear.sentences.tolist() == [False]
 
 
 def test_figure_5_a_collision():
-    found = separable(FIGURE_5, GOOD_5)
-    assert answers(found) == (False, False, True)
-    assert found.linear.conflicts == found.globally.conflicts == [(0, 1)]
-    assert set(found.locally.weights) == {("h", 2.0), ("h", 4.0)}
+    answer = separable(FIGURE_5, GOOD_5)
+    assert answers(answer) == (False, False, True)
+    assert answer.linear.conflicts == answer.globally.conflicts == [(0, 1)]
+    assert set(answer.locally.weights) == {("h", 2.0), ("h", 4.0)}
 
 
 @pytest.mark.parametrize("absent", [0.0, None])
 def test_figure_6_a_bent_boundary(absent):
-    found = separable(FIGURE_6, GOOD_6, absent=absent)
-    assert (found.linear.separable, found.locally.separable) == (False, True)
-    assert found.linear.sentences.all()
+    answer = separable(FIGURE_6, GOOD_6, absent=absent)
+    assert (answer.linear.separable, answer.locally.separable) == (False, True)
+    assert answer.linear.sentences.all()
     names = {("A", 1.0), ("B", 1.0), ("B", -4.0)}  # as printed: h = 0 fires nothing
-    assert set(found.locally.weights) == (names if absent == 0.0 else names | {("A", 0.0)})
-    assert len(found.linear.conflicts) >= 2
+    assert set(answer.locally.weights) == (names if absent == 0.0 else names | {("A", 0.0)})
+    assert len(answer.linear.conflicts) >= 2
 
 
 def test_the_weights_found_do_separate():
@@ -87,29 +87,29 @@ def test_a_list_with_parts_gives_the_same_as_plain_lists():
         np.array([[part.get(name, 0.0) or np.nan for name in "AB"] for part in parts]),
         [""] * 8,
     )
-    found = separable(nbest, np.tile([1.0, 0.0], 4))
-    assert answers(found) == answers(separable(FIGURE_6, GOOD_6, absent=0.0))
-    assert set(found.locally.weights) == {("A", 1.0), ("B", 1.0), ("B", -4.0)}
+    answer = separable(nbest, np.tile([1.0, 0.0], 4))
+    assert answers(answer) == answers(separable(FIGURE_6, GOOD_6, absent=0.0))
+    assert set(answer.locally.weights) == {("A", 1.0), ("B", 1.0), ("B", -4.0)}
 
 
 def test_an_absent_feature_fires_no_indicator():
     lists = [[[{"h": 1.0, "g": 1.0}], [{"h": 1.0}]], [[{"h": 1.0, "g": float("nan")}], [{"h": 2.0}]]]
-    found = separable(lists, [[1.0, 0.0], [1.0, 0.0]])
-    assert set(found.locally.weights) == {("h", 1.0), ("h", 2.0), ("g", 1.0)}
-    assert answers(found) == (True, True, True)
+    answer = separable(lists, [[1.0, 0.0], [1.0, 0.0]])
+    assert set(answer.locally.weights) == {("h", 1.0), ("h", 2.0), ("g", 1.0)}
+    assert answers(answer) == (True, True, True)
 
 
 def test_equal_qualities_need_no_separation_and_all_of_the_best_count():
     same = h(1.0)
     assert answers(separable([[same, same]], [[0.5, 0.5]])) == (True, True, True)
-    found = separable([[h(1.0), h(3.0), h(2.0)]], [[1.0, 1.0, 0.0]])  # both 1 and 3 must beat 2
-    assert found.linear.pairs == 2
-    assert answers(found) == (False, True, True)
+    answer = separable([[h(1.0), h(3.0), h(2.0)]], [[1.0, 1.0, 0.0]])  # both 1 and 3 must beat 2
+    assert answer.linear.pairs == 2
+    assert answers(answer) == (False, True, True)
 
 
 def test_sums_that_differ_by_rounding_are_equal():
-    found = separable([[h(0.1, 0.2), h(0.3)]], [[1.0, 0.0]])
-    assert answers(found) == (False, False, True)
+    answer = separable([[h(0.1, 0.2), h(0.3)]], [[1.0, 0.0]])
+    assert answers(answer) == (False, False, True)
 
 
 def test_some_features_only():

@@ -45,10 +45,10 @@ def test_the_demo_says_how_good_and_how_long(done: Demo) -> None:
 def test_phrases_of_the_examples_cover_both_sides_exactly_once(done: Demo) -> None:
     assert done.examples
     for item in done.examples + done.errors:
-        found = item.segmentation
+        segmentation = item.segmentation
         for words, spans in (
-            (found.source, [part.source for part in found.parts]),
-            (found.target, [part.target for part in found.parts]),
+            (segmentation.source, [part.source for part in segmentation.parts]),
+            (segmentation.target, [part.target for part in segmentation.parts]),
         ):
             covered = sorted(k for span in spans for k in range(*span))
             assert covered == list(range(len(words)))

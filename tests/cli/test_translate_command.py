@@ -39,9 +39,9 @@ def test_lists_hold_finished_texts_as_the_output_does(
     nbest = NBest.read(path)
     assert nbest.best_texts() == out
     assert any(text != text.lower() and " " + text[-1] not in text for text in out)  # raw indeed
-    found = list(camber.load(hotel_model).translations(lines, 5))
-    assert nbest.texts == [item.text for best in found for item in best]
-    words = [" ".join(item.derivation.words) for best in found for item in best]
+    translations = list(camber.load(hotel_model).translations(lines, 5))
+    assert nbest.texts == [item.text for best in translations for item in best]
+    words = [" ".join(item.derivation.words) for best in translations for item in best]
     assert nbest.tokens == (words if kind == "jsonl" else None)
     assert nbest.tokens != nbest.texts
 
@@ -58,8 +58,8 @@ def test_lists_of_a_model_of_tokenised_text_hold_its_tokens_alone(hotel_files: P
 
 def test_hypotheses_whose_finished_texts_are_equal_are_all_listed(hotel_model: Path) -> None:
     model = camber.load(hotel_model)
-    (found,) = model.translations(["La llave, por favor."], 4)
-    same = [camber.model.translator.Translation("The same.", item.tokens, item.derivation) for item in found]
+    (translations,) = model.translations(["La llave, por favor."], 4)
+    same = [camber.model.translator.Translation("The same.", item.tokens, item.derivation) for item in translations]
     nbest = model.to_nbest([same])
     assert nbest.texts == ["The same."] * 4
     assert nbest.tokens is not None
@@ -76,9 +76,9 @@ def test_a_recalled_text_is_listed_as_what_the_decoder_made(hotel_model: Path) -
             return "The key -- please!"
 
     model.memory = Recalling()  # type: ignore[assignment]
-    found = list(model.translations([line]))
-    assert found[0][0].text == "The key -- please!"
-    assert model.to_nbest(found).texts == expected
+    translations = list(model.translations([line]))
+    assert translations[0][0].text == "The key -- please!"
+    assert model.to_nbest(translations).texts == expected
 
 
 def test_bars_in_a_text_do_not_spoil_a_list(hotel_model: Path, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def chart_toy(rng, language_models=1, kind="bins", window=150, features=NATIVE):
     bend, weights, twin = random_bend(rng, inputs, {} if kind == "raw" else seen, kind)
     decoder = ChartDecoder(
         OneGrammar(grammar_of(rules)),
-        [ngram_model_of(found) for found in ngrams],
+        [ngram_model_of(grams) for grams in ngrams],
         weights,
         ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=0, window=window, copy_known=True),
         features,
@@ -144,11 +144,11 @@ def test_a_score_is_weights_times_sums_plus_bins_times_counts(seed, kind, window
         decoder = toy.searching({"pop_limit": 30})
         sentences = [sentence_of(rng, int(length)) for length in (0, 2, 4, 14 if window == 10 else 3)]
         decoded = list(decoder.decode(as_inputs(sentences), nbest=10, engine=Threads(1)))
-        words = Vocabulary(decoder.target_vocabulary.words).extended(word for found in sentences for word in found)
+        words = Vocabulary(decoder.target_vocabulary.words).extended(word for line in sentences for word in line)
         columns = decoder.decode_columns(as_inputs(sentences), words, 10, engine=Threads(1))
-        flat = [item for found in decoded for item in found]
+        flat = [item for derivations in decoded for item in derivations]
         # the columns are the derivations, in features, counts and texts
-        assert columns.counts.tolist() == [len(found) for found in decoded]
+        assert columns.counts.tolist() == [len(derivations) for derivations in decoded]
         assert [columns.words[at].tolist() for at in range(len(flat))] == [words.encode(d.words).tolist() for d in flat]
         linear = columns.features.shape[1]
         assert (columns.bins is None) == (decoder.bend.width == 0)
@@ -173,7 +173,7 @@ def test_what_is_no_rule_hits_no_bin():
         assert decoder.bend.width > 0
         sentence = ["strange", "words", "indeed"]
         every = next(decoder.decode(as_inputs([sentence]), nbest=500, distinct=False, engine=Threads(1)))
-        only = next(found for found in every if (found.rules < 0).all())  # some rules are all non-terminals
+        only = next(item for item in every if (item.rules < 0).all())  # some rules are all non-terminals
         assert sorted(only.words) == sorted(sentence)
         assert decoder.weighing.design(*parts_of(decoder.inputs, [only])).sparse.dense().sum() == 0
         # the copy of the word penalty counts every word
@@ -246,7 +246,7 @@ def test_a_trained_model_and_its_equal_bins_translate_the_same_with_the_same_wor
     work, bent_work = np.zeros((2, len(decoder.WORK)), np.int64)
     one = list(decoder.decode(as_inputs(sentences), nbest=5, engine=Threads(1), work=work))
     other = list(bent.decode(as_inputs(sentences), nbest=5, engine=Threads(1), work=bent_work))
-    assert [found[0].words for found in one] == [found[0].words for found in other]
+    assert [derivations[0].words for derivations in one] == [derivations[0].words for derivations in other]
     for left, right in zip(one, other, strict=True):
         np.testing.assert_allclose([item.score for item in left], [item.score for item in right], atol=1e-9)
     assert bent_work.tolist() == work.tolist()
@@ -257,7 +257,7 @@ def test_a_trained_model_and_its_equal_bins_translate_the_same_with_the_same_wor
 def test_one_thread_and_two_give_the_same_bytes(decoder, hotel_files):
     sentences = [line.split() for line in read_lines(hotel_files / "dev.es")] * 4
     bent = bent_decoder(decoder, as_inputs(sentences[:40]), "mnr", BendSettings(bits=4))
-    words = bent.target_vocabulary.extended(word for found in sentences for word in found)
+    words = bent.target_vocabulary.extended(word for sentence in sentences for word in sentence)
     one, two = (bent.decode_columns(as_inputs(sentences), words, 10, Threads(threads)) for threads in (1, 2))
     assert one.features.tobytes() == two.features.tobytes()
     assert one.words.ids.tobytes() == two.words.ids.tobytes()
@@ -267,10 +267,10 @@ def test_one_thread_and_two_give_the_same_bytes(decoder, hotel_files):
 
 def test_many_bits_come_near_to_the_linear_model_and_few_do_not_break_it(decoder, hotel_files):
     sentences = [line.split() for line in read_lines(hotel_files / "test.es")]
-    best = [found[0].words for found in decoder.decode(as_inputs(sentences))]
+    best = [derivations[0].words for derivations in decoder.decode(as_inputs(sentences))]
     for bits, least in ((12, 0.95), (6, 0.5)):
         bent = bent_decoder(decoder, as_inputs(sentences), "bins", BendSettings(bits=bits))
-        same = [found[0].words == words for found, words in zip(bent.decode(as_inputs(sentences)), best, strict=True)]
+        same = [listed[0].words == words for listed, words in zip(bent.decode(as_inputs(sentences)), best, strict=True)]
         assert np.mean(same) >= least
 
 
@@ -290,8 +290,8 @@ def test_every_rule_of_a_span_counts_in_the_phrase_decoder(seed):
                     values = phrase_search.own(model, rule) | {"word_penalty": -len(rule.target)}
                     for name, value in values.items():
                         expected[name][value] += 1
-    found = decoder.rule_values(as_inputs(sentences))
-    assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in found.items()} == expected
+    seen = decoder.rule_values(as_inputs(sentences))
+    assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in seen.items()} == expected
 
 
 def test_every_rule_of_a_sentence_counts_in_the_chart_decoder(hotel_hiero, hotel_files):
@@ -306,8 +306,8 @@ def test_every_rule_of_a_sentence_counts_in_the_chart_decoder(hotel_hiero, hotel
             values = [raw.column(name)[rule] for name in names[:-1]]
             for name, value in zip(names, (*values, -int((target >= 0).sum())), strict=True):
                 expected[name][float(value)] += 1
-    found = decoder.rule_values(as_inputs(sentences))
-    assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in found.items()} == expected
+    seen = decoder.rule_values(as_inputs(sentences))
+    assert {name: dict(zip(*map(np.ndarray.tolist, pair), strict=True)) for name, pair in seen.items()} == expected
     # a bent decoder sees the same raw values
     again = bent_decoder(decoder, as_inputs(sentences), "bins", BendSettings(bits=4)).rule_values(as_inputs(sentences))
-    assert all(np.array_equal(again[name][0], found[name][0]) for name in names)
+    assert all(np.array_equal(again[name][0], seen[name][0]) for name in names)

@@ -44,16 +44,16 @@ def decoded(cdec):
 @pytest.mark.parametrize("nbest", [1, 100])
 def test_the_best_scores_are_at_least_those_of_cdec(cdec, decoded, nbest):
     decoder, text, lists = cdec
-    found = decoded if nbest == 100 else decoder.decode(as_inputs(text), engine=Threads(1))
-    ours = np.array([best[0].score for best in found])
-    theirs = np.array([next(iter(found.values()))[0] for found in lists])
+    derivations = decoded if nbest == 100 else decoder.decode(as_inputs(text), engine=Threads(1))
+    ours = np.array([best[0].score for best in derivations])
+    theirs = np.array([next(iter(listed.values()))[0] for listed in lists])
     assert ours.mean() >= theirs.mean()
     assert (ours >= theirs - 1e-4).mean() >= 0.95
 
 
 def test_lists_are_at_least_as_good_as_those_of_cdec(cdec, decoded):
     _, _, lists = cdec
-    wide = [n for n, found in enumerate(lists) if len(found) == 100]
+    wide = [n for n, listed in enumerate(lists) if len(listed) == 100]
     ours = [derivation.score for n in wide for derivation in decoded[n]]
     theirs = [score for n in wide for score, _ in lists[n].values()]
     assert np.mean(ours) >= np.mean(theirs)
@@ -62,9 +62,9 @@ def test_lists_are_at_least_as_good_as_those_of_cdec(cdec, decoded):
 def test_features_of_shared_derivations_agree_to_the_printed_digits(cdec, decoded):
     decoder, _, lists = cdec
     agree = []
-    for found, best in zip(lists, decoded, strict=True):
+    for listed, best in zip(lists, decoded, strict=True):
         for derivation in best:
-            theirs = found.get(" ".join(derivation.words))
+            theirs = listed.get(" ".join(derivation.words))
             # cdec may have found another derivation of the same text, now and then one with the same score
             if theirs and np.isclose(theirs[0], derivation.score, rtol=6e-6, atol=0):
                 names = [at for at, name in enumerate(decoder.names) if name != "SourceOOV"]  # cdec has none

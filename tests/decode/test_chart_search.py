@@ -47,7 +47,7 @@ def make(case, pop_limit=EVERYTHING, window=150):
     sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), case["length"], p=[0.23] * 4 + [0.08])]
     decoder = ChartDecoder(
         OneGrammar(grammar_of(rules)),
-        [ngram_model_of(found) for found in ngrams],
+        [ngram_model_of(grams) for grams in ngrams],
         weights,
         ChartSettings(
             pop_limit=pop_limit, beam=0.0, span_limit=case["limit"], window=window, copy_known=case["copy_known"]
@@ -208,7 +208,7 @@ def test_columns_say_what_the_derivations_say():
     columns = decoder.decode_columns(as_inputs(sentences), vocabulary, nbest=8, engine=Threads(1))
     decoded = list(decoder.decode(as_inputs(sentences), nbest=8, engine=Threads(1)))
     flat = list(itertools.chain(*decoded))
-    assert columns.counts.tolist() == [len(found) for found in decoded]
+    assert columns.counts.tolist() == [len(derivations) for derivations in decoded]
     np.testing.assert_allclose(columns.features, [d.linear_sums for d in flat], atol=1e-9)
     offsets = columns.words.offsets.tolist()
     texts = [vocabulary.decode(columns.words.ids[a:b].tolist()) for a, b in itertools.pairwise(offsets)]

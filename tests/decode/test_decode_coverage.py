@@ -52,15 +52,15 @@ def test_coverages_are_sets_of_positions(length, seed):
         assert free == (known[old] & span == 0)
         if not free:
             continue
-        found, count = cover(bits, slots, count, gaps, cost, future, length, old, start, end)
+        covered, count = cover(bits, slots, count, gaps, cost, future, length, old, start, end)
         new = known[old] | span
-        if found == len(known):
+        if covered == len(known):
             assert new not in known[1:]
             known.append(new)
-        assert known[found] == new
+        assert known[covered] == new
         assert count == len(known)
-        assert gaps[found] == first_gap(new, length)
-        assert cost[found] == pytest.approx(rest_cost(new, length, lambda i, j: future[i, j]))
+        assert gaps[covered] == first_gap(new, length)
+        assert cost[covered] == pytest.approx(rest_cost(new, length, lambda i, j: future[i, j]))
 
 
 def test_a_full_table_of_coverages_says_so():

@@ -22,10 +22,10 @@ from camber.rules.phrase.source import StoredRules
 def model():
     """A random model with two language models, and weights for it."""
     rng = np.random.default_rng(11)
-    found = random_model(rng, 2)
+    model = random_model(rng, 2)
     return (
-        StoredRules(store_of(found.rules)),
-        [ngram_model_of(n) for n in found.language_models],
+        StoredRules(store_of(model.rules)),
+        [ngram_model_of(n) for n in model.language_models],
         random_weights(rng, feature_names(2)),
     )
 
@@ -81,13 +81,13 @@ def test_a_sentence_of_two_thousand_words_is_translated_in_windows(model):
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:
-        found = next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1)))
+        derivations = next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1)))
     finally:
         log.removeHandler(handler)
         log.setLevel(level)
     assert any("2000 words" in note and "windows" in note for note in notes)
-    assert 1 <= len(found) <= 3
-    for derivation in found:
+    assert 1 <= len(derivations) <= 3
+    for derivation in derivations:
         covered = sorted(i for a, b in derivation.spans.tolist() for i in range(a, b))
         assert covered == list(range(2000))
         np.testing.assert_allclose(derivation.linear_sums @ decoder.weights, derivation.score, rtol=1e-12)
@@ -100,7 +100,7 @@ def test_threads_and_batches_do_not_change_a_bit(model, monkeypatch):
     decoder = PhraseDecoder(*model, DecodeSettings(pop_limit=40))
     together = plain(decoder.decode(as_inputs(text), nbest=4, engine=Threads(1)))
     assert plain(decoder.decode(as_inputs(text), nbest=4, engine=Threads(1))) == together
-    alone = (found for words in text for found in decoder.decode(as_inputs([words]), nbest=4, engine=Threads(1)))
+    alone = (listed for words in text for listed in decoder.decode(as_inputs([words]), nbest=4, engine=Threads(1)))
     assert plain(alone) == together
     backwards = plain(decoder.decode(as_inputs(text[::-1]), nbest=4, engine=Threads(1)))
     assert backwards[::-1] == together

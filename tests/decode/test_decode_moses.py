@@ -46,17 +46,17 @@ def test_features_agree_with_moses_wherever_both_lists_have_a_derivation(anchor)
 
 def links(field, derivation):
     """Parse Moses' alignment; it leaves out the words that were passed through."""
-    found = [tuple(map(int, link.split("-"))) for link in field.split()]
+    links = [tuple(map(int, link.split("-"))) for link in field.split()]
     spans = zip(derivation.rules, derivation.spans, derivation.target_spans, strict=True)
     passed = [(int(source[0]), int(target[0])) for r, source, target in spans if r < 0]
-    return sorted({*found, *passed})
+    return sorted({*links, *passed})
 
 
 def test_search_is_as_good_as_that_of_moses(anchor):
     count = 100
     decoded = list(anchor.decoder(pop_limit=400).decode(as_inputs(anchor.text[:count]), engine=Threads(1)))
     theirs = np.array([float(anchor.lists[i][0][3]) for i in range(count)])
-    ours = np.array([found[0].score for found in decoded])
+    ours = np.array([derivations[0].score for derivations in decoded])
     assert ours.mean() >= theirs.mean() - 0.01
 
 
@@ -64,7 +64,7 @@ def test_a_larger_pop_limit_does_not_lower_the_mean_score(anchor):
     means = []
     for pop_limit in (50, 1000):
         decoded = anchor.decoder(pop_limit=pop_limit).decode(as_inputs(anchor.text[:30]), engine=Threads(1))
-        means.append(np.mean([found[0].score for found in decoded]))
+        means.append(np.mean([derivations[0].score for derivations in decoded]))
     assert means[0] <= means[1] + 1e-6
 
 

@@ -61,17 +61,17 @@ def check(decoder, sentence, derivation):
 @given(st.integers(0, 10**6), st.lists(st.sampled_from("abcde"), min_size=1, max_size=9), st.integers(0, 2))
 def test_parts_add_up_and_cover_the_sentence(seed, sentence, language_models):
     decoder = toy_decoder(seed, language_models, pop_limit=30)
-    found = next(decoder.decode(as_inputs([sentence]), nbest=10, distinct=False, engine=Threads(1)))
-    assert all(a.score >= b.score - 1e-9 for a, b in pairwise(found))  # best first, but for the last bits of a sum
-    for derivation in found:
+    derivations = next(decoder.decode(as_inputs([sentence]), nbest=10, distinct=False, engine=Threads(1)))
+    assert all(a.score >= b.score - 1e-9 for a, b in pairwise(derivations))  # best first, but for a sum's last bits
+    for derivation in derivations:
         check(decoder, sentence, derivation)
 
 
 def test_parts_add_up_on_a_real_model(anchor):
     decoder = anchor.decoder(pop_limit=50)
     text = anchor.text[:40]
-    for sentence, found in zip(text, decoder.decode(as_inputs(text), nbest=5, engine=Threads(1)), strict=True):
-        for derivation in found:
+    for sentence, derivations in zip(text, decoder.decode(as_inputs(text), nbest=5, engine=Threads(1)), strict=True):
+        for derivation in derivations:
             check(decoder, sentence, derivation)
 
 
@@ -81,10 +81,10 @@ def test_parts_add_up_in_long_sentences_with_and_without_windows(length):
     scores = []
     for window in (length, 50):
         decoder = toy_decoder(3, pop_limit=100, window=window)
-        found = next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1)))
-        for derivation in found:
+        derivations = next(decoder.decode(as_inputs([sentence]), nbest=3, engine=Threads(1)))
+        for derivation in derivations:
             check(decoder, sentence, derivation)
-        scores.append(found[0].score)
+        scores.append(derivations[0].score)
     # windows forbid phrases across the cuts, and leave out a few reordering features: little may change
     assert scores[0] == pytest.approx(scores[1], rel=0.2)
 
@@ -93,8 +93,8 @@ def test_a_column_list_keeps_parts_and_scores():
     decoder = toy_decoder(4, pop_limit=50)
     decoded = list(decoder.decode(as_inputs([list("abc"), [], list("de")]), nbest=4, engine=Threads(1)))
     nbest = to_nbest(decoder, decoded)
-    flat = [derivation for found in decoded for derivation in found]
-    assert nbest.sentence_offsets.tolist() == np.cumsum([0, *(len(found) for found in decoded)]).tolist()
+    flat = [derivation for derivations in decoded for derivation in derivations]
+    assert nbest.sentence_offsets.tolist() == np.cumsum([0, *(len(derivations) for derivations in decoded)]).tolist()
     for n, derivation in enumerate(flat):
         a, b = nbest.part_offsets[n : n + 2]
         np.testing.assert_array_equal(nbest.parts.dense()[a:b], derivation.features)

@@ -87,7 +87,7 @@ def test_sums_and_the_best_derivation_equal_enumeration(graph, weights):
 @given(hypergraphs(), WEIGHTS)
 def test_expected_features_are_the_gradient_of_log_z(graph, weights):
     try:
-        found = forest_sums(graph, weighing(weights))
+        sums = forest_sums(graph, weighing(weights))
     except CamberError:
         return
     step = 1e-5
@@ -95,7 +95,7 @@ def test_expected_features_are_the_gradient_of_log_z(graph, weights):
         move = np.eye(3)[feature] * step
         up, down = (forest_sums(graph, weighing(weights + sign * move)).log_z for sign in (1, -1))
         slope = (up - down) / (2 * step)
-        assert found.features[feature] == pytest.approx(slope, abs=1e-4, rel=1e-6)
+        assert sums.features[feature] == pytest.approx(slope, abs=1e-4, rel=1e-6)
 
 
 def test_the_sum_over_a_searched_sentence_is_that_over_its_list():
@@ -108,11 +108,11 @@ def test_the_sum_over_a_searched_sentence_is_that_over_its_list():
     sentence = ["ein", "mann", "hut"]
     everything = next(decoder.decode(as_inputs([sentence]), nbest=100_000, distinct=False, engine=Threads(1)))
     graph = decoder.hypergraph(Input(sentence))
-    found = forest_sums(graph, decoder.weighing)
+    sums = forest_sums(graph, decoder.weighing)
     scores = np.array([item.score for item in everything])
-    assert found.log_z == pytest.approx(log_sum(scores.tolist()))
-    likely = np.exp(scores - found.log_z)
-    np.testing.assert_allclose(found.features, likely @ np.array([item.linear_sums for item in everything]))
+    assert sums.log_z == pytest.approx(log_sum(scores.tolist()))
+    likely = np.exp(scores - sums.log_z)
+    np.testing.assert_allclose(sums.features, likely @ np.array([item.linear_sums for item in everything]))
     assert best_derivation(graph, decoder.weighing).score == pytest.approx(scores[0])
 
 

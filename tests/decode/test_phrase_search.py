@@ -87,8 +87,8 @@ def make(case):
         names=case["names"],
     )
     sentence = random_sentence(rng, case["length"])
-    found = naive.search(model, sentence, weights, case["limit"], case["option_limit"])
-    return model, found, decoder, sentence
+    expected = naive.search(model, sentence, weights, case["limit"], case["option_limit"])
+    return model, expected, decoder, sentence
 
 
 @pytest.mark.slow
@@ -113,9 +113,9 @@ def test_the_list_of_derivations_equals_enumeration(case):
     assert keys <= every, "a derivation that the rules of distortion forbid"
 
 
-def stripped(found):
+def stripped(derivations):
     """Drop the links, which the search does not look at."""
-    for score, derivation in found:
+    for score, derivation in derivations:
         yield score, [(a, b, naive.Rule(r.target, r.scores, r.reordering, counts=r.counts)) for a, b, r in derivation]
 
 

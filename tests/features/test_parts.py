@@ -47,11 +47,11 @@ def test_sums_are_those_of_a_plain_loop_and_what_all_parts_lack_is_absent(hypoth
     parts = Parts.of_dense(FEATURES, np.array(flat).reshape(-1, len(FEATURES)))
     offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in hypotheses], dtype=np.int64)])
     sums = parts.linear_sums(offsets)
-    for rows, found in zip(hypotheses, sums, strict=True):
+    for rows, total in zip(hypotheses, sums, strict=True):
         for place, feature in enumerate(FEATURES):
             there = [linear(feature, row[place]) for row in rows if not math.isnan(row[place])]
             expected = sum(there) if there or not rows else math.nan
-            assert found[place] == pytest.approx(expected, nan_ok=True)
+            assert total[place] == pytest.approx(expected, nan_ok=True)
     assert np.array_equal(parts.linear_sums(offsets, [3, 1]), sums[:, [3, 1]], equal_nan=True)
 
 

@@ -148,9 +148,9 @@ def test_a_converted_model_translates_its_sentences_in_any_order(tmp_path):
     convert_cdec(ini, tmp_path / "model")
     decoder = load(tmp_path / "model").decoder
     assert (decoder.settings.span_limit, decoder.settings.pop_limit) == (7, 200)
-    found = list(decoder.decode(as_inputs([["hund"], ["das", "haus"], []]), engine=Threads(1)))
-    assert [best[0].words for best in found] == [["dog"], ["the", "house"], []]
-    sums = dict(zip(decoder.names, found[1][0].linear_sums.tolist(), strict=True))
+    decoded = list(decoder.decode(as_inputs([["hund"], ["das", "haus"], []]), engine=Threads(1)))
+    assert [best[0].words for best in decoded] == [["dog"], ["the", "house"], []]
+    sums = dict(zip(decoder.names, decoded[1][0].linear_sums.tolist(), strict=True))
     assert sums["WordPenalty"] == pytest.approx(-2 / np.log(10))
     assert sums["LanguageModel"] == pytest.approx(-1.5)
     assert sums["p"] == 0.75

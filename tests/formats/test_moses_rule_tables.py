@@ -53,8 +53,8 @@ def test_a_table_is_read_by_its_conventions(tmp_path: Path) -> None:
     table = read_moses_rules(write(tmp_path / "rule-table.gz", TABLE))
     assert len(table) == 4
     assert table.names == ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s", "phrase_penalty")
-    found = table.grammar(Input(["der", "alte", "mann", "und", "x"]))
-    rules = rules_of(found)
+    grammar = table.grammar(Input(["der", "alte", "mann", "und", "x"]))
+    rules = rules_of(grammar)
     assert rules.keys() == {
         (("der", "[1]", "mann"), ("the", "[1]", "man")),
         (("[1]", "und", "[2]"), ("[2]", "and", "[1]")),  # the alignment crosses
@@ -67,7 +67,7 @@ def test_a_table_is_read_by_its_conventions(tmp_path: Path) -> None:
     features, links = rules[("[1]", "und", "[2]"), ("[2]", "and", "[1]")]
     assert features[3] == -100  # an impossible event, as in Moses
     assert links == [(1, 1)]
-    targets = [found.target_side(r) for r in range(len(found)) if found.source_side(r) == ["alte"]]
+    targets = [grammar.target_side(r) for r in range(len(grammar)) if grammar.source_side(r) == ["alte"]]
     assert targets == [["aged"], ["old"]], "the likelier one first"
     assert len(table.giving(limit=1).grammar(Input(["alte"]))) == 1
     raw = table.giving(logarithms=False).grammar(Input(["alte"]))
@@ -161,9 +161,9 @@ def test_what_is_written_is_read_and_matched_as_by_trying_everything(grammar, se
     expected = escaped(rules_of(grammar))
     assert len(table) == len(expected)
     wanted = set(matching_sides(everything, sentence, span))
-    found = rules_of(table.grammar(Input(sentence)))
+    rules = rules_of(table.grammar(Input(sentence)))
     as_sides = {key: tuple(None if w.startswith("[") else w for w in key[0]) for key in expected}
-    assert found.keys() == {key for key, side in as_sides.items() if side in wanted}
-    for key, (features, links) in found.items():
+    assert rules.keys() == {key for key, side in as_sides.items() if side in wanted}
+    for key, (features, links) in rules.items():
         assert features == [*expected[key][0], 1.0]
         assert links == expected[key][1]

@@ -25,13 +25,13 @@ corpora = st.lists(st.lists(st.sampled_from(["a", "b", "c", "d", "<s>", "<unk>"]
 
 def grams(trie):
     """Return {n-gram: (log10 probability, log10 backoff)} of a trie."""
-    found = {}
+    ngrams = {}
     for n in range(1, trie.order + 1):
         start = int(trie.starts[n])
         for index, row in enumerate(trie.rows(n).tolist(), start):
             gram = tuple(trie.words[word] for word in row)
-            found[gram] = (float(trie.probability[index]), float(trie.backoff[index]))
-    return found
+            ngrams[gram] = (float(trie.probability[index]), float(trie.backoff[index]))
+    return ngrams
 
 
 def assert_same(ours, theirs, tolerance):

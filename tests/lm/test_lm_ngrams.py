@@ -34,9 +34,9 @@ def model_of(text, order=4):
 
 @pytest.fixture(scope="module")
 def model():
-    found = model_of(random_text(1))
-    assert found.nodes["word"][found.begin] > 2 * SCANNED  # hash tables are tried, too
-    return found
+    model = model_of(random_text(1))
+    assert model.nodes["word"][model.begin] > 2 * SCANNED  # hash tables are tried, too
+    return model
 
 
 def test_state_after_a_word_is_the_same_whatever_lies_too_far_back(model):
@@ -165,8 +165,8 @@ def test_scores_equal_kenlm_on_real_text():
     for name in ("test.en", "dev.en"):
         lines = (SHARED / "data/multi30k/tok" / name).read_text(encoding="utf-8").split("\n")[:-1]
         expected = [theirs.score(line) for line in lines]
-        found = ours.score([line.split() for line in lines]) / math.log(10)
-        np.testing.assert_allclose(found, expected, atol=1e-4, rtol=0)
+        score = ours.score([line.split() for line in lines]) / math.log(10)
+        np.testing.assert_allclose(score, expected, atol=1e-4, rtol=0)
         words = [word for line in lines[:100] for word, _, _ in theirs.full_scores(line)]
         scores, _ = ours.word_scores([line.split() for line in lines[:100]])
         np.testing.assert_allclose(scores / math.log(10), words, atol=1e-5, rtol=0)

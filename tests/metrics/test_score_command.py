@@ -31,12 +31,12 @@ def run(*arguments, **more):
 def test_scores_and_signatures_are_sacrebleus(files):
     result = run("--ref", files["ref"], files["good"], "--metric", "bleu,sbp,chrf,ter", "--json", "--samples", "50")
     assert result.exit_code == 0, result.output
-    found = {item["metric"]: item for item in json.loads(result.stdout)}
+    scores = {item["metric"]: item for item in json.loads(result.stdout)}
     for metric in (sacrebleu.metrics.BLEU(), sacrebleu.metrics.CHRF(), sacrebleu.metrics.TER()):
         expected = metric.corpus_score(GOOD, [REFERENCE])
-        assert found[expected.name]["score"] == pytest.approx(expected.score)
-        assert found[expected.name]["signature"] == str(metric.get_signature())
-    assert "difference" not in found["BLEU"]
+        assert scores[expected.name]["score"] == pytest.approx(expected.score)
+        assert scores[expected.name]["signature"] == str(metric.get_signature())
+    assert "difference" not in scores["BLEU"]
 
 
 def test_several_systems_are_compared_with_the_first(files):

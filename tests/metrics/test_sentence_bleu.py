@@ -22,16 +22,16 @@ def test_bleu_plus_one_is_sacrebleus_add_k(pairs):
     hypotheses, references = map(list, zip(*pairs, strict=True))
     rows = BLEU("none").statistics(hypotheses, [references])
     judge = sacrebleu.BLEU(tokenize="none", smooth_method="add-k", smooth_value=1, effective_order=False)
-    for found, hypothesis, reference in zip(sentence_bleu(rows), hypotheses, references, strict=True):
-        assert found == pytest.approx(judge.sentence_score(hypothesis, [reference]).score, abs=1e-9)
+    for score, hypothesis, reference in zip(sentence_bleu(rows), hypotheses, references, strict=True):
+        assert score == pytest.approx(judge.sentence_score(hypothesis, [reference]).score, abs=1e-9)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0]), st.booleans(), st.booleans())
 @settings(deadline=None)
 def test_smoothing_is_the_papers(seed, alpha, everywhere, smoothed):
     rows = bleu_rows(np.random.default_rng(seed), 4)
-    found = sentence_bleu(rows, 4, alpha, all_orders=everywhere, brevity="smoothed" if smoothed else "plain")
-    for score, row in zip(found, rows.tolist(), strict=True):
+    scores = sentence_bleu(rows, 4, alpha, all_orders=everywhere, brevity="smoothed" if smoothed else "plain")
+    for score, row in zip(scores, rows.tolist(), strict=True):
         logs = 0.0
         for n in range(4):
             extra = alpha if everywhere or n > 0 else 0.0

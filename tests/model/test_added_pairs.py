@@ -110,11 +110,11 @@ def test_old_sentences_are_translated_as_well_as_before(model: Path, hotel_files
 def test_pairs_can_be_added_again_and_again(model: Path) -> None:
     for number in range(3):
         add(model, [f"el grupo{number} está aquí ."], [f"the group{number} is here ."])
-    found = load(model)
-    assert found.directory is not None
-    assert found.directory.sizes["added_pairs"] == 3
+    reopened = load(model)
+    assert reopened.directory is not None
+    assert reopened.directory.sizes["added_pairs"] == 3
     for number in range(3):
-        assert f"group{number}" in found.translate([f"grupo{number}"])[0]
+        assert f"group{number}" in reopened.translate([f"grupo{number}"])[0]
 
 
 def test_any_number_of_threads_gives_the_same_translations(model: Path, hotel_files: Path) -> None:
@@ -125,12 +125,12 @@ def test_any_number_of_threads_gives_the_same_translations(model: Path, hotel_fi
 
 def test_parts_and_links_of_added_rules_fit_the_words(model: Path) -> None:
     translator = add(model, *NEW)
-    found = next(iter(translator.translations(["¿Dónde está el zorbo?"])))[0]
-    derivation = found.derivation
+    translation = next(iter(translator.translations(["¿Dónde está el zorbo?"])))[0]
+    derivation = translation.derivation
     total = float(derivation.linear_sums @ translator.decoder.weights)
     assert derivation.score == pytest.approx(total)
     links = translator.decoder.word_alignment(derivation)
-    assert (found.tokens.index("zorbo"), derivation.words.index("blorp")) in links
+    assert (translation.tokens.index("zorbo"), derivation.words.index("blorp")) in links
 
 
 def test_a_model_without_added_pairs_knows_nothing_of_them(phrase: Path) -> None:
@@ -180,14 +180,14 @@ def test_the_very_same_line_goes_before_the_same_words() -> None:
 def test_a_repeat_leads_the_n_best_list_and_the_decoders_list_follows(model: Path) -> None:
     line = "la llave está en recepción ."
     plain = [item.text for item in next(iter(load(model).translations([line], nbest=5)))]
-    found = [item.text for item in next(iter(add(model, [line], ["Ask at the desk."]).translations([line], nbest=5)))]
-    assert found[0] == "Ask at the desk."
-    assert len(found) == len(set(found)) == 5
-    assert plain[0] in found
+    texts = [item.text for item in next(iter(add(model, [line], ["Ask at the desk."]).translations([line], nbest=5)))]
+    assert texts[0] == "Ask at the desk."
+    assert len(texts) == len(set(texts)) == 5
+    assert plain[0] in texts
     known = plain[1]  # a text that the decoder finds by itself comes once
-    found = [item.text for item in next(iter(add(model, [line], [known]).translations([line], nbest=5)))]
-    assert found[0] == known
-    assert found.count(known) == 1
+    texts = [item.text for item in next(iter(add(model, [line], [known]).translations([line], nbest=5)))]
+    assert texts[0] == known
+    assert texts.count(known) == 1
 
 
 def test_a_recalled_text_says_so(phrase: Path) -> None:

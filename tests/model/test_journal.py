@@ -78,7 +78,7 @@ def test_calls_come_back_in_order(model: Path) -> None:
     assert [call.has_lesson for call in journal.calls] == [True, False]
     assert [len(call.learnt) for call in journal.calls] == [1, 1]
     assert len(journal) == 3
-    assert [found.to_dict() for found in journal.lessons()] == [lesson(1).to_dict()]
+    assert [item.to_dict() for item in journal.lessons()] == [lesson(1).to_dict()]
 
 
 @pytest.mark.parametrize("calls", [MOST_SEGMENTS, MOST_SEGMENTS + 1, 5 * MOST_SEGMENTS])
@@ -251,7 +251,7 @@ for number in range(10):
 def test_two_processes_add_at_once(phrase: Path) -> None:
     processes = [subprocess.Popen([sys.executable, "-c", ADDED, str(phrase), name]) for name in "ab"]
     assert [process.wait() for process in processes] == [0, 0]
-    added = {found.target for call in ModelDirectory.open(phrase, verify=True).journal.calls for found in call.pairs}
+    added = {pair.target for call in ModelDirectory.open(phrase, verify=True).journal.calls for pair in call.pairs}
     assert added == {f"key {name}{number}" for name in "ab" for number in range(10)}
 
 

@@ -28,7 +28,7 @@ def test_translations_do_not_depend_on_threads_or_chunks(hotel_files: Path, hote
     lines = read_lines(hotel_files / "test.es")
     expected = model.translate(lines, engine=Threads(1))
     assert model.translate(lines, engine=Threads(2)) == expected
-    assert [found[0].text for found in model.translations(lines, chunk=7)] == expected
+    assert [best[0].text for best in model.translations(lines, chunk=7)] == expected
     assert [model.translate([line])[0] for line in lines[:5]] == expected[:5]
 
 
@@ -36,8 +36,8 @@ def test_the_n_best_list_keeps_parts_that_sum_to_the_score(
     hotel_files: Path, hotel_model: Path, tmp_path: Path
 ) -> None:
     model = camber.load(hotel_model)
-    found = list(model.translations(read_lines(hotel_files / "test.es")[:10], nbest=20))
-    nbest = to_nbest(model.decoder, [[item.derivation for item in best] for best in found])
+    translations = list(model.translations(read_lines(hotel_files / "test.es")[:10], nbest=20))
+    nbest = to_nbest(model.decoder, [[item.derivation for item in best] for best in translations])
     assert nbest.scores is not None
     np.testing.assert_allclose(nbest.hypothesis_features() @ model.decoder.weights, nbest.scores, rtol=0, atol=1e-9)
     for name in ("list.moses", "list.jsonl"):
@@ -110,7 +110,7 @@ def test_counts_say_what_probabilities_say_and_can_be_bent(
     lines = read_lines(hotel_files / "test.es")
     for one, other in zip(plain.translations(lines, 5), counts.translations(lines, 5), strict=True):
         assert one[0].text == other[0].text
-        scores = [[item.derivation.score for item in found] for found in (one, other)]
+        scores = [[item.derivation.score for item in items] for items in (one, other)]
         np.testing.assert_allclose(scores[0], scores[1], rtol=0, atol=1e-4)  # probabilities have single precision
 
     dev = read_lines(hotel_files / "dev.es"), [read_lines(hotel_files / "dev.en")]

@@ -14,10 +14,10 @@ def bleu_statistics(hypothesis, references, order=4, shortest=False):
     chosen = min(lengths) if shortest else min(lengths, key=lambda other: (abs(other - length), other))
     matches, totals = [], []
     for n in range(1, order + 1):
-        found = ngrams(hypothesis, n)
+        grams = ngrams(hypothesis, n)
         limit = Counter()
         for reference in references:
             limit |= ngrams(reference, n)  # the largest count in any one reference
-        matches.append(sum((found & limit).values()))
-        totals.append(sum(found.values()))
+        matches.append(sum((grams & limit).values()))
+        totals.append(sum(grams.values()))
     return [length, chosen, *matches, *totals]

@@ -125,9 +125,9 @@ def own(rule, names):
     return {name: value for name, value in zip(names, rule[2], strict=True) if value == value}
 
 
-def distinct(found):
+def distinct(derivations):
     """Return the best score of every text."""
     best = {}
-    for score, words, _ in found:
+    for score, words, _ in derivations:
         best.setdefault(tuple(words), score)
     return best

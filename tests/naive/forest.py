@@ -21,11 +21,11 @@ def log_sum(values):
 
 def sums(heads, tails, top, scores):
     """Return log Z, how often every edge is used on average, and the best score."""
-    found = list(derivations(heads, tails, top))
-    totals = [sum(scores[edge] for edge in derivation) for derivation in found]
+    every = list(derivations(heads, tails, top))
+    totals = [sum(scores[edge] for edge in derivation) for derivation in every]
     log_z = log_sum(totals)
     used = [0.0] * len(heads)
-    for derivation, total in zip(found, totals, strict=True):
+    for derivation, total in zip(every, totals, strict=True):
         for edge in derivation:
             used[edge] += math.exp(total - log_z)
     return log_z, used, max(totals, default=-math.inf)

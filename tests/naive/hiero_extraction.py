@@ -21,7 +21,7 @@ def grammar(pairs, sentence, max_span=15, max_symbols=5, max_nonterminals=2, min
 
     `pairs`: (source words, target words, links) of the whole corpus.
     """
-    found = defaultdict(Rule)
+    rules = defaultdict(Rule)
     for pattern in patterns(sentence, max_span, max_symbols, max_nonterminals, min_gap):
         places = [
             (pair, parts)
@@ -32,19 +32,19 @@ def grammar(pairs, sentence, max_span=15, max_symbols=5, max_nonterminals=2, min
         for pair, parts in places:
             for source, target, links in rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap):
                 if fits(source, sentence, max_span, min_gap):
-                    rule = found[source, target]
+                    rule = rules[source, target]
                     rule.count += 1
                     rule.samples = len(places)
                     rule.links[links] += 1
-    return dict(found)
+    return dict(rules)
 
 
 def patterns(sentence, max_span, max_symbols, max_nonterminals, min_gap):
     """All sequences of words and gaps (None) of a sentence that begin and end with a word."""
-    found = set()
+    spans = set()
 
     def extend(pattern, start, end):
-        found.add(pattern)
+        spans.add(pattern)
         for at in range(end, min(start + max_span, len(sentence))):
             gap = () if at == end else (None,)
             if gap and at - end < min_gap:
@@ -55,7 +55,7 @@ def patterns(sentence, max_span, max_symbols, max_nonterminals, min_gap):
 
     for start, word in enumerate(sentence):
         extend((word,), start, start + 1)
-    return found
+    return spans
 
 
 def occurrences(pattern, words, start, max_span, min_gap):

@@ -15,8 +15,8 @@ def discounts(counts):
     if n[1] == 0 or n[2] == 0 or n[3] == 0:
         return FALLBACK
     y = n[1] / (n[1] + 2 * n[2])
-    found = [0.0] + [k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3)]
-    return found if min(found[1:]) > 0 else FALLBACK
+    discounts = [0.0] + [k - (k + 1) * y * n[k + 1] / n[k] for k in (1, 2, 3)]
+    return discounts if min(discounts[1:]) > 0 else FALLBACK
 
 
 def estimate(sentences, order, thresholds=None):

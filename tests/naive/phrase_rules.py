@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 def consistent_spans(words, others, links, longest):
     """Return (i1, i2, j1, j2), ends included: a link inside, and no link with just one end inside."""
-    found = []
+    pairs = []
     for i1 in range(words):
         for i2 in range(i1, min(i1 + longest, words)):
             for j1 in range(others):
                 for j2 in range(j1, min(j1 + longest, others)):
                     ends = [(i1 <= i <= i2, j1 <= j <= j2) for i, j in links]
                     if (True, True) in ends and all(a == b for a, b in ends):
-                        found.append((i1, i2, j1, j2))
-    return found
+                        pairs.append((i1, i2, j1, j2))
+    return pairs
 
 
 def orientation(links, words, others, span, forward):

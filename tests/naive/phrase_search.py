@@ -186,14 +186,14 @@ def enumerate_derivations(model, sentence, weights, limit, option_limit=20):
 def search(model, sentence, weights, limit, option_limit=20):
     """Return all (score, derivation), best first."""
     every = enumerate_derivations(model, sentence, weights, limit, option_limit)
-    found = [(score(model, derivation, weights), derivation) for derivation in every]
-    return sorted(found, key=lambda pair: -pair[0])
+    scored = [(score(model, derivation, weights), derivation) for derivation in every]
+    return sorted(scored, key=lambda pair: -pair[0])
 
 
-def distinct(found):
+def distinct(derivations):
     """Keep the best derivation of every text."""
     best = {}
-    for value, derivation in found:
+    for value, derivation in derivations:
         best.setdefault(tuple(text(derivation)), value)
     return best
 

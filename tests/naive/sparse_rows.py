@@ -6,14 +6,14 @@ import math
 
 def gather(keys, row_offsets, width):
     """How often each row names each column; negative names count for nothing."""
-    found = []
+    rows = []
     for first, last in itertools.pairwise(row_offsets):
         row = [0.0] * width
         for key in keys[first:last]:
             if key >= 0:
                 row[key] += 1.0
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def products(table, weights):
@@ -21,11 +21,11 @@ def products(table, weights):
 
 
 def project(table, slopes, width):
-    found = [0.0] * width
+    sums = [0.0] * width
     for row, slope in zip(table, slopes, strict=True):
         for column, cell in enumerate(row):
-            found[column] += slope * cell
-    return found
+            sums[column] += slope * cell
+    return sums
 
 
 def differences(table, left, right):

@@ -54,9 +54,9 @@ def test_the_features_of_a_hypothesis_are_the_sums_over_its_parts(nbest):
 def test_the_best_hypothesis_has_the_highest_score_and_is_the_first_among_equals(nbest):
     owner = nbest.sentences().tolist()
     scores = np.zeros(nbest.hypotheses) if nbest.scores is None else nbest.scores
-    for sentence, found in enumerate(nbest.best().tolist()):
+    for sentence, best in enumerate(nbest.best().tolist()):
         group = [index for index in range(nbest.hypotheses) if owner[index] == sentence]
-        assert found == (max(group, key=lambda index: (scores[index], -index)) if group else -1)
+        assert best == (max(group, key=lambda index: (scores[index], -index)) if group else -1)
     assert nbest.best_texts() == [nbest.texts[index] if index >= 0 else "" for index in nbest.best()]
 
 

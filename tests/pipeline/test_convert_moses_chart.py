@@ -91,25 +91,25 @@ def test_a_model_with_a_rule_table_translates(moses: Path, tmp_path: Path) -> No
     model = camber.load(tmp_path / "m")
     assert model.translate(["ich habe kuchen gegessen", "ich xyz", ""]) == ["i ate cake", "i xyz", ""]
     assert (model.settings.span_limit, model.settings.pop_limit) == (12, 500)
-    found = next(model.translations(["ich habe kuchen gegessen"], nbest=5))
-    best = found[0].derivation
+    translations = next(model.translations(["ich habe kuchen gegessen"], nbest=5))
+    best = translations[0].derivation
     # the score by hand: three rules, one glue rule (which is a rule too), three words, the language model
     rules = sum(math.log(p) for p in (0.8, 0.5, 0.9)) * (0.1 + 0.2 + 0.3 + 0.4)
     lm = NgramModel.read(moses.parent / "lm.arpa")
     text = float(lm.score(Sentences.encode([["i", "ate", "cake"]], lm.vocabulary)).sum())
     expected = rules + 0.75 * math.log(2.718) + 0.25 * 4 + 0.5 * 3 + 0.7 * text
     assert best.score == pytest.approx(expected, abs=1e-5)
-    for item in found:  # and all are the weighted sums of their features
+    for item in translations:  # and all are the weighted sums of their features
         assert item.derivation.score == pytest.approx(item.derivation.linear_sums @ model.decoder.weights)
-    assert found[0].text == "i ate cake"
+    assert translations[0].text == "i ate cake"
     assert best.word_alignment() == [(0, 0), (1, 1), (2, 2), (3, 1)]
 
 
 def test_the_table_limit_keeps_the_best_rules(moses: Path, tmp_path: Path) -> None:
     moses.write_text(INI.replace("path=rule-table", "path=rule-table table-limit=1"))
     convert_moses(moses, tmp_path / "m")
-    found = next(camber.load(tmp_path / "m").translations(["kuchen"], nbest=9))
-    assert [item.text for item in found] == ["cake"]
+    translations = next(camber.load(tmp_path / "m").translations(["kuchen"], nbest=9))
+    assert [item.text for item in translations] == ["cake"]
 
 
 @pytest.mark.parametrize(

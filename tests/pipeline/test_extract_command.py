@@ -31,9 +31,9 @@ def run(folder, *more, out="tables"):
 def test_it_writes_both_tables(text):
     result = run(text, "--threads", "1", out="deep/tables")
     assert result.exit_code == 0, result.exception
-    found = sorted((text / "deep/tables").iterdir())
-    assert [path.name for path in found] == ["phrase-table.gz", "reordering-table.wbe-msd-bidirectional-fe.gz"]
-    store = read_moses(*found)
+    files = sorted((text / "deep/tables").iterdir())
+    assert [path.name for path in files] == ["phrase-table.gz", "reordering-table.wbe-msd-bidirectional-fe.gz"]
+    store = read_moses(*files)
     assert {" ".join(store.source(p)) for p in range(store.phrases)} == {
         "la",
         "casa",
@@ -66,8 +66,8 @@ def test_hierarchical_rules_for_a_text_are_written_for_cdec_or_moses(text):
     table = read_moses_rules(text / "rules/rule-table.gz")
     assert read_glue(text / "rules/glue-grammar") == 2.718
     assert len(table) == len({(tuple(s), tuple(t)) for s, t in written})
-    found = table.giving(logarithms=False).grammar(Input(["la", "casa"]))
-    assert {(tuple(found.source_side(r)), tuple(found.target_side(r))) for r in range(len(found))} == {
+    grammar = table.giving(logarithms=False).grammar(Input(["la", "casa"]))
+    assert {(tuple(grammar.source_side(r)), tuple(grammar.target_side(r))) for r in range(len(grammar))} == {
         (tuple(grammars[0].source_side(r)), tuple(grammars[0].target_side(r))) for r in range(len(grammars[0]))
     }
     assert isinstance(run(text, "--hiero", str(text / "absent"), out="none").exception, InputError)

@@ -467,10 +467,10 @@ def test_hierarchical_rules_are_another_method_of_the_same_training(
     metric = BLEU()
     assert metric.score(metric.statistics(output, [target]).sum(0)) > 35
     assert camber.load(tmp_path / "m").translate(source, engine=Threads(2)) == output
-    found = next(model.translations(source[:1], nbest=5))
-    assert len({item.text for item in found}) > 1
+    translations = next(model.translations(source[:1], nbest=5))
+    assert len({item.text for item in translations}) > 1
     assert all(
-        abs(item.derivation.linear_sums @ model.decoder.weights - item.derivation.score) < 1e-6 for item in found
+        abs(item.derivation.linear_sums @ model.decoder.weights - item.derivation.score) < 1e-6 for item in translations
     )
 
 

@@ -90,12 +90,12 @@ def fake_model(responses: list[Response]) -> SimpleNamespace:
 
 
 def test_the_page_is_well_formed_and_loads_and_runs_nothing() -> None:
-    found = checked(page(made(), model=EVIL))
-    assert not {"script", "link", "img", "iframe", "object"} & set(found.tags)
-    assert not [name for name, _ in found.attributes if name.startswith("on") or name == "src"]
-    assert all(value.startswith("#") for name, value in found.attributes if name == "href")
+    parsed = checked(page(made(), model=EVIL))
+    assert not {"script", "link", "img", "iframe", "object"} & set(parsed.tags)
+    assert not [name for name, _ in parsed.attributes if name.startswith("on") or name == "src"]
+    assert all(value.startswith("#") for name, value in parsed.attributes if name == "href")
     assert "url(" not in page(made())
-    assert f"What the features of {EVIL} learnt" in found.text
+    assert f"What the features of {EVIL} learnt" in parsed.text
 
 
 def test_every_bin_tells_its_range_population_and_value() -> None:
@@ -106,8 +106,8 @@ def test_every_bin_tells_its_range_population_and_value() -> None:
 
 def test_the_page_can_switch_between_the_axes_without_a_script() -> None:
     text = page([made()[1]], axis="linear")
-    found = checked(text)
-    ids = {value for name, value in found.attributes if name == "id"}
+    parsed = checked(text)
+    ids = {value for name, value in parsed.attributes if name == "id"}
     assert {"axis-auto", "axis-linear", "axis-log"} <= ids
     assert 'id="axis-linear" checked' in text
     assert "(linear axis)" in text
@@ -226,10 +226,10 @@ def test_round_values_lie_between_the_ends_and_are_few(low: float, size: float, 
     high = low + size
     if high - low < 1e-9 * max(abs(low), abs(high)):
         return
-    found = round_values(low, high, most)
+    ticks = round_values(low, high, most)
     slack = 1e-6 * (high - low) + 1e-11 * max(abs(low), abs(high))
-    assert 1 <= len(found) <= most or not found
-    assert all(low - slack <= value <= high + slack for value in found)
+    assert 1 <= len(ticks) <= most or not ticks
+    assert all(low - slack <= value <= high + slack for value in ticks)
 
 
 @given(st.floats(1e-200, 1e200), st.floats(1.0001, 1e30))

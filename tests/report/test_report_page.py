@@ -173,14 +173,14 @@ def test_wide_letters_are_wider(narrow: str, wide: str) -> None:
 
 
 def test_phrases_that_change_places_share_a_number_and_others_have_none() -> None:
-    found = Segmentation(
+    segmentation = Segmentation(
         ["le", "espera", "el", "señor", "."],
         ["the", "man", "waits", "."],
         [Part((2, 4), (0, 2)), Part((0, 2), (2, 3)), Part((4, 5), (3, 4))],
     )
-    plain = [re.sub(r"\x1b\[\d+m", "", line) for line in found.lines()]
+    plain = [re.sub(r"\x1b\[\d+m", "", line) for line in segmentation.lines()]
     assert plain == ["[le espera]¹ [el señor]² [.]", "[the man]² [waits]¹ [.]"]
-    assert found.moved == {0, 1}
+    assert segmentation.moved == {0, 1}
 
 
 def test_examples_are_reordered_and_right_where_there_are_such_and_something_otherwise() -> None:
@@ -198,6 +198,6 @@ def test_errors_come_worst_first_and_unlike_each_other() -> None:
     def one(*words: str) -> Segmentation:
         return Segmentation(list(words), ["x"], [Part((0, len(words)), (0, 1))])
 
-    found = [one("a", "b", "c"), one("a", "b", "d"), one("e"), one("f"), Segmentation(["g"], [], [])]
-    assert error_rows(found, [30.0, 20.0, 50.0, 100.0, 0.0], 9) == [1, 2]
-    assert error_rows(found, [30.0, 20.0, 50.0, 100.0, 0.0], 1) == [1]
+    segmentations = [one("a", "b", "c"), one("a", "b", "d"), one("e"), one("f"), Segmentation(["g"], [], [])]
+    assert error_rows(segmentations, [30.0, 20.0, 50.0, 100.0, 0.0], 9) == [1, 2]
+    assert error_rows(segmentations, [30.0, 20.0, 50.0, 100.0, 0.0], 1) == [1]

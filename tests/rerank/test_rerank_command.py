@@ -60,18 +60,18 @@ def test_fit_reports_and_apply_writes_the_best_texts(files):
     assert lines == NBest.read(files / "out.jsonl").best_texts()
     references = (files / "ref").read_text().splitlines()
     first = NBest.read(files / "list").best_texts()
-    right = [sum(a == b for a, b in zip(found, references, strict=True)) for found in (lines, first)]
+    right = [sum(a == b for a, b in zip(texts, references, strict=True)) for texts in (lines, first)]
     assert right[0] > right[1]
     with pytest.raises(CamberError, match=r"length\.ratio; .*give the sources as when it was fitted"):
         raise run(files, "apply", "@model", "--nbest", "@list").exception
 
 
 def test_the_report_comes_as_json_too(files):
-    found = json.loads(run(files, *FIT, "--json", "--metric", "chrf", "--held-out", "2").stdout)
-    assert found["metric"] == "chrF2"
-    assert found["anti_oracle"] <= found["one_best"] <= found["tuned"] <= found["oracle"]
-    assert found["held_out"]["folds"] == 2
-    assert found["summary"]
+    report = json.loads(run(files, *FIT, "--json", "--metric", "chrf", "--held-out", "2").stdout)
+    assert report["metric"] == "chrF2"
+    assert report["anti_oracle"] <= report["one_best"] <= report["tuned"] <= report["oracle"]
+    assert report["held_out"]["folds"] == 2
+    assert report["summary"]
 
 
 def test_outside_scores_come_from_a_file(files):
@@ -146,6 +146,6 @@ def test_reranking_a_real_list_does_not_fall_below_the_1_best(tmp_path):
         "--tokenize", "none", "--held-out", "5", "--tuner", "mira", "--json",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert (found["sentences"], found["hypotheses"]) == (100, 10_000)
-    assert found["held_out"]["difference"] > 0 or found["held_out"]["p"] > 0.05
+    report = json.loads(result.stdout)
+    assert (report["sentences"], report["hypotheses"]) == (100, 10_000)
+    assert report["held_out"]["difference"] > 0 or report["held_out"]["p"] > 0.05

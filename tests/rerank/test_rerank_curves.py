@@ -282,8 +282,8 @@ def test_the_penalty_on_whole_responses_has_the_gradient_of_finite_differences(s
     value, gradient = penalty.value_and_gradient(point)
     assert value >= 0
     for axis, expected in zip(np.eye(len(point)) * 1e-6, gradient, strict=True):
-        found = penalty.value_and_gradient(point + axis)[0] - penalty.value_and_gradient(point - axis)[0]
-        assert found / 2e-6 == pytest.approx(expected, rel=1e-4, abs=1e-5)
+        change = penalty.value_and_gradient(point + axis)[0] - penalty.value_and_gradient(point - axis)[0]
+        assert change / 2e-6 == pytest.approx(expected, rel=1e-4, abs=1e-5)
     # a response that is flat costs nothing
     flat = np.concatenate([[0.0, 7.0, 0.0], np.full(12, 0.3)])
     assert penalty.value_and_gradient(flat)[0] == pytest.approx(0.0, abs=1e-20)

@@ -29,11 +29,11 @@ def test_the_own_order_is_the_score_or_the_place_in_the_list():
 
 def test_lengths_and_the_ratio_to_the_source():
     nbest = listed(["ab c", ""], ["é"])
-    found = text_features(nbest, FeatureSettings(length=True), sources=["abcdefgh", ""])
-    assert list(found) == ["list.rank", "length.words", "length.characters", "length.ratio"]
-    assert found["length.words"].tolist() == [2, 0, 1]
-    assert found["length.characters"].tolist() == [4, 0, 1]
-    assert found["length.ratio"].tolist() == [0.5, 0, 1]
+    features = text_features(nbest, FeatureSettings(length=True), sources=["abcdefgh", ""])
+    assert list(features) == ["list.rank", "length.words", "length.characters", "length.ratio"]
+    assert features["length.words"].tolist() == [2, 0, 1]
+    assert features["length.characters"].tolist() == [4, 0, 1]
+    assert features["length.ratio"].tolist() == [0.5, 0, 1]
     assert "length.ratio" not in text_features(nbest, FeatureSettings(length=True))
     with pytest.raises(CamberError, match="1 sources for 2 sentences"):
         text_features(nbest, FeatureSettings(length=True), sources=["a"])
@@ -47,11 +47,11 @@ def test_the_language_model_scores_tokens_in_the_chosen_case(tmp_path):
     nbest = listed(["Le chat dort.", "Le dort chat xylophone."])
     plain = text_features(nbest, FeatureSettings(), lm)
     assert plain["lm.unknown"].tolist() == [2, 2]  # split at spaces, "Le" and "dort." are unknown
-    found = text_features(nbest, FeatureSettings(lm_language="fr", lm_lowercase=True), lm)
-    assert found["lm.unknown"].tolist() == [0, 1]
+    features = text_features(nbest, FeatureSettings(lm_language="fr", lm_lowercase=True), lm)
+    assert features["lm.unknown"].tolist() == [0, 1]
     expected = lm.score([["le", "chat", "dort", "."], ["le", "dort", "chat", "xylophone", "."]])
-    np.testing.assert_allclose(found["lm"], expected)
-    assert found["lm"][0] > found["lm"][1]
+    np.testing.assert_allclose(features["lm"], expected)
+    assert features["lm"][0] > features["lm"][1]
 
 
 def plain_consensus(texts):
@@ -61,7 +61,7 @@ def plain_consensus(texts):
         words = text.split()
         return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
 
-    found = []
+    features = []
     for text in texts:
         parts = []
         for n in range(1, 5):
@@ -71,8 +71,8 @@ def plain_consensus(texts):
             both = sum(min(mine.count(gram), mean[gram]) for gram in set(mine))
             below = len(mine) + sum(mean.values())
             parts.append(2 * both / below if below else 1.0)
-        found.append(sum(parts) / 4)
-    return found
+        features.append(sum(parts) / 4)
+    return features
 
 
 @given(st.lists(st.lists(st.lists(st.sampled_from("abc"), max_size=5).map(" ".join), max_size=4), max_size=3))

@@ -106,13 +106,19 @@ def test_a_saved_model_scores_as_before(tmp_path):
     nbest, references = toy()
     reranker = Reranker(tuner="pro", tokenize="none", length=True, consensus=True, seed=3).fit(nbest, references)
     reranker.save(tmp_path / "model", "what was gained")
-    found = camber.Reranker.load(tmp_path / "model")
-    assert np.array_equal(found.scores(nbest), reranker.scores(nbest))
-    assert (found.tuner, found.metric, found.tokenize, found.length, found.seed) == ("pro", "bleu", "none", True, 3)
+    loaded = camber.Reranker.load(tmp_path / "model")
+    assert np.array_equal(loaded.scores(nbest), reranker.scores(nbest))
+    assert (loaded.tuner, loaded.metric, loaded.tokenize, loaded.length, loaded.seed) == (
+        "pro",
+        "bleu",
+        "none",
+        True,
+        3,
+    )
     assert (tmp_path / "model" / "report.txt").read_text() == "what was gained\n"
     worth = (tmp_path / "model" / "features.tsv").read_text().splitlines()[1:]
     assert worth[0] == "name\tweight\tsd\tweight_per_sd"
-    assert {line.split("\t")[0] for line in worth[1:]} == set(found.fitted.names)
+    assert {line.split("\t")[0] for line in worth[1:]} == set(loaded.fitted.names)
     again = camber.Reranker.load(tmp_path / "model")
     again.save(tmp_path / "copy")
     assert (tmp_path / "copy" / "weights.tsv").read_bytes() == (tmp_path / "model" / "weights.tsv").read_bytes()

@@ -47,25 +47,25 @@ def index_of(pairs):
     return CorpusIndex.build(bitext, Alignment.from_pairs([links for _, _, links in pairs]))
 
 
-def rule_of(found, rule):
+def rule_of(grammar, rule):
     """Return a rule's sides with words as strings and non-terminals as numbers."""
     sides = []
     for flat, offsets, vocabulary in (
-        (found.source, found.source_offsets, found.source_words),
-        (found.target, found.target_offsets, found.target_words),
+        (grammar.source, grammar.source_offsets, grammar.source_words),
+        (grammar.target, grammar.target_offsets, grammar.target_words),
     ):
         symbols = flat[offsets[rule] : offsets[rule + 1]].tolist()
         sides.append(tuple(vocabulary.words[s] if s >= 0 else s for s in symbols))
     return tuple(sides)
 
 
-def links_of(found, rule):
-    return tuple(map(tuple, found.links[found.link_offsets[rule] : found.link_offsets[rule + 1]].tolist()))
+def links_of(grammar, rule):
+    return tuple(map(tuple, grammar.links[grammar.link_offsets[rule] : grammar.link_offsets[rule + 1]].tolist()))
 
 
-def as_dictionary(found):
-    rules = {rule_of(found, rule): rule for rule in range(len(found))}
-    assert len(rules) == len(found)
+def as_dictionary(raw):
+    rules = {rule_of(raw, rule): rule for rule in range(len(raw))}
+    assert len(rules) == len(raw)
     return rules
 
 
@@ -78,20 +78,20 @@ def as_dictionary(found):
 )
 def test_rules_and_counts_are_those_of_the_definition(pairs, sentence, limits):
     chosen = HieroSettings(*limits, samples=100_000)
-    found = HieroExtractor(index_of(pairs), settings=chosen).raw(sentence)
-    ours, theirs = as_dictionary(found), grammar(pairs, sentence, *limits)
+    raw = HieroExtractor(index_of(pairs), settings=chosen).raw(sentence)
+    ours, theirs = as_dictionary(raw), grammar(pairs, sentence, *limits)
     assert ours.keys() == theirs.keys()
     extracted = {source: sum(r.count for (s, _), r in theirs.items() if s == source) for source, _ in theirs}
     for key, rule in theirs.items():
         at = ours[key]
-        assert found.column("count_st")[at] == rule.count
-        assert found.column("count_s")[at] == rule.samples
-        assert found.column("p_coherent")[at] == pytest.approx(rule.count / rule.samples)
-        assert found.column("singleton_st")[at] == (rule.count == 1)
-        assert found.column("singleton_s")[at] == (extracted[key[0]] == 1)
-        assert found.column("arity")[at] == sum(isinstance(symbol, int) for symbol in key[0])
-        assert found.column("words")[at] == sum(isinstance(symbol, str) for symbol in key[1])
-        assert rule.links[links_of(found, at)] == max(rule.links.values())
+        assert raw.column("count_st")[at] == rule.count
+        assert raw.column("count_s")[at] == rule.samples
+        assert raw.column("p_coherent")[at] == pytest.approx(rule.count / rule.samples)
+        assert raw.column("singleton_st")[at] == (rule.count == 1)
+        assert raw.column("singleton_s")[at] == (extracted[key[0]] == 1)
+        assert raw.column("arity")[at] == sum(isinstance(symbol, int) for symbol in key[0])
+        assert raw.column("words")[at] == sum(isinstance(symbol, str) for symbol in key[1])
+        assert rule.links[links_of(raw, at)] == max(rule.links.values())
 
 
 @settings(max_examples=40, deadline=None)
@@ -99,11 +99,11 @@ def test_rules_and_counts_are_those_of_the_definition(pairs, sentence, limits):
 def test_lexical_weights_are_those_of_the_formulas(pairs, sentence):
     index = index_of(pairs)
     table = lexical_table(index.bitext, index.alignment)
-    found = HieroExtractor(index, table).raw(sentence)
-    for rule in range(len(found)):
-        source = found.source[found.source_offsets[rule] : found.source_offsets[rule + 1]]
-        target = found.target[found.target_offsets[rule] : found.target_offsets[rule + 1]]
-        links = links_of(found, rule)
+    raw = HieroExtractor(index, table).raw(sentence)
+    for rule in range(len(raw)):
+        source = raw.source[raw.source_offsets[rule] : raw.source_offsets[rule + 1]]
+        target = raw.target[raw.target_offsets[rule] : raw.target_offsets[rule + 1]]
+        links = links_of(raw, rule)
         best_t = best_s = mean_t = mean_s = 1.0
         for j, t in enumerate(target):
             if t >= 0:
@@ -115,7 +115,7 @@ def test_lexical_weights_are_those_of_the_formulas(pairs, sentence):
                 best_s *= max(table.p_source_given_target(s, t) for t in [-1, *target[target >= 0]])
                 linked = [target[j] for k, j in links if k == i] or [-1]
                 mean_s *= np.mean([table.p_source_given_target(s, t) for t in linked])
-        assert found.raw[rule, 1:5] == pytest.approx([best_t, best_s, mean_t, mean_s])
+        assert raw.raw[rule, 1:5] == pytest.approx([best_t, best_s, mean_t, mean_s])
 
 
 def example():
@@ -129,11 +129,11 @@ def example():
 
 def test_features_of_a_small_example_by_hand():
     extractor = HieroExtractor(example())
-    found = cdec_values(extractor.features, extractor.grammar(Input(["ein", "mann"])))
-    rules = {key: found.features[rule] for key, rule in as_dictionary(found).items()}
-    assert found.names == DEFAULT_NAMES == extractor.names
+    values = cdec_values(extractor.features, extractor.grammar(Input(["ein", "mann"])))
+    rules = {key: values.features[rule] for key, rule in as_dictionary(values).items()}
+    assert values.names == DEFAULT_NAMES == extractor.names
     # "ein": three occurrences, twice "a"; p(a|ein) = 2/3, p(ein|a) = 1
-    a = dict(zip(found.names, rules[("ein",), ("a",)], strict=True))
+    a = dict(zip(values.names, rules[("ein",), ("a",)], strict=True))
     assert a["p_coherent"] == pytest.approx(-math.log10(2 / 3))
     assert a["lex_t_given_s"] == pytest.approx(-math.log10(2 / 3))
     assert a["lex_s_given_t"] == 0
@@ -141,7 +141,7 @@ def test_features_of_a_small_example_by_hand():
     assert a["count_st"] == pytest.approx(math.log10(3))
     assert (a["singleton_s"], a["singleton_st"], a["arity"]) == (0, 0, 0)
     # "X mann" can be used, "X ein" cannot: nothing stands before "ein"
-    assert dict(zip(found.names, rules[(-1, "mann"), (-1, "guy")], strict=True))["singleton_st"] == 1
+    assert dict(zip(values.names, rules[(-1, "mann"), (-1, "guy")], strict=True))["singleton_st"] == 1
     assert not any(source[0] == -1 and source[1] == "ein" for source, _ in rules)
 
 
@@ -152,25 +152,25 @@ def test_values_are_raw_and_settings_choose_the_kind_of_lexical_weights():
     ):
         chosen = HieroSettings(lexical=lexical)
         extractor = HieroExtractor(example(), settings=chosen)
-        found, raw = extractor.grammar(Input(["ein", "mann"])), extractor.raw(["ein", "mann"])
-        assert found.names == extractor.names == chosen.features == names
-        assert found.features.tolist() == [[raw.column(name)[r] for name in names] for r in range(len(raw))]
+        grammar, raw = extractor.grammar(Input(["ein", "mann"])), extractor.raw(["ein", "mann"])
+        assert grammar.names == extractor.names == chosen.features == names
+        assert grammar.features.tolist() == [[raw.column(name)[r] for name in names] for r in range(len(raw))]
     both = HieroSettings(lexical="both").features
     assert len(set(both)) == len(both) == len(DEFAULT_NAMES) + 2
     assert {*DEFAULT_NAMES} < {*both}
-    a = as_dictionary(found)[("ein",), ("a",)]
-    assert dict(zip(found.names, found.features[a], strict=True))["count_s"] == 3
+    a = as_dictionary(grammar)[("ein",), ("a",)]
+    assert dict(zip(grammar.names, grammar.features[a], strict=True))["count_s"] == 3
 
 
 def test_a_small_sample_is_even_and_the_same_every_time():
     pairs = [(["a", "b"], [f"x{n}", "y"], [(0, 0), (1, 1)]) for n in range(10)]
     index = index_of(pairs)
-    found = [HieroExtractor(index, settings=HieroSettings(samples=5)).raw(["a", "b"]) for _ in range(2)]
-    assert np.array_equal(found[0].raw, found[1].raw)
-    assert np.array_equal(found[0].target, found[1].target)
-    targets = {target[0] for source, target in as_dictionary(found[0]) if source == ("a",)}
+    raw = [HieroExtractor(index, settings=HieroSettings(samples=5)).raw(["a", "b"]) for _ in range(2)]
+    assert np.array_equal(raw[0].raw, raw[1].raw)
+    assert np.array_equal(raw[0].target, raw[1].target)
+    targets = {target[0] for source, target in as_dictionary(raw[0]) if source == ("a",)}
     assert len(targets) == 5  # of ten different ones
-    assert set(found[0].column("count_s")) == {5}
+    assert set(raw[0].column("count_s")) == {5}
 
 
 def test_threads_share_an_extractor():
@@ -192,12 +192,12 @@ def test_threads_share_an_extractor():
 
 @pytest.mark.parametrize("sentence", [[], ["zebra"], ["zebra", "ein", "zebra"], ["ein"] * 400])
 def test_odd_sentences_have_grammars_too(sentence):
-    found = HieroExtractor(example()).grammar(Input(sentence))
-    assert all(symbol < len(found.source_words) for symbol in found.source)
-    assert bool(len(found)) == ("ein" in sentence)
+    grammar = HieroExtractor(example()).grammar(Input(sentence))
+    assert all(symbol < len(grammar.source_words) for symbol in grammar.source)
+    assert bool(len(grammar)) == ("ein" in sentence)
     if sentence[1:2] == ["ein"] and len(sentence) == 3:
-        assert any(found.source_side(rule) == ["[1]", "ein", "[2]"] for rule in range(len(found))) is False
-        assert any(found.source_side(rule) == ["ein", "[1]"] for rule in range(len(found)))
+        assert any(grammar.source_side(rule) == ["[1]", "ein", "[2]"] for rule in range(len(grammar))) is False
+        assert any(grammar.source_side(rule) == ["ein", "[1]"] for rule in range(len(grammar)))
 
 
 def test_an_empty_corpus_gives_no_rules():
@@ -248,16 +248,16 @@ def test_grammars_are_those_of_cdec(multi30k):
     for number in range(8):
         sentence = sentences[number].split()
         theirs = {key: f for key, f in read_cdec(number).items() if fits(key[0], sentence, 15, 1)}
-        found = cdec_values(extractor.features, extractor.grammar(Input(sentence)))
-        ours = as_dictionary(found)
+        values = cdec_values(extractor.features, extractor.grammar(Input(sentence)))
+        ours = as_dictionary(values)
         # where all occurrences were looked at, rules and features are equal …
         full = math.log10(301) - 1e-6
-        count_s = found.features[:, found.names.index("count_s")]
+        count_s = values.features[:, values.names.index("count_s")]
         whole = {key for key, rule in ours.items() if count_s[rule] < full}
         assert whole == {key for key, features in theirs.items() if features["SampleCountF"] < full}
         for key in whole:
             for name, ours_name in CDEC_NAMES.items():
-                value = found.features[ours[key], found.names.index(ours_name)]
+                value = values.features[ours[key], values.names.index(ours_name)]
                 assert value == pytest.approx(theirs[key][name], abs=1e-3), (key, name)
         # … and where they were sampled, most are: suffixes that are equal up to the end of a sentence stand in
         # another order

@@ -162,9 +162,9 @@ def test_moses_gives_the_same_rules_from_the_same_alignment():
     ours = extract(Bitext.encode(*sides), alignment, RuleSettings(options_per_phrase=0))
     match = np.empty(len(theirs), np.int64)
     for phrase in range(theirs.phrases):
-        found = ours.find(ours.source_vocabulary.encode(theirs.source(phrase)))
-        assert ours.source_counts[found] == theirs.source_counts[phrase]
-        rows = {tuple(ours.target(rule)): rule for rule in ours.rules(found)}
+        place = ours.find(ours.source_vocabulary.encode(theirs.source(phrase)))
+        assert ours.source_counts[place] == theirs.source_counts[phrase]
+        rows = {tuple(ours.target(rule)): rule for rule in ours.rules(place)}
         assert len(rows) == len(theirs.rules(phrase))
         for rule in theirs.rules(phrase):
             match[rule] = rows[tuple(theirs.target(rule))]

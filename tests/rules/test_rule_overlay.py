@@ -78,8 +78,8 @@ def test_added_phrases_count_as_if_all_pairs_had_been_extracted_together(texts):
     together = as_dictionary(extract(*encode(old + new), ALL))
     known = as_dictionary(overlay.store)
     sentences = [source for source, _, _ in old + new]
-    found = overlay.batch([overlay.source_vocabulary.encode(words) for words in sentences])
-    merged = as_dictionary(found.store)
+    batch = overlay.batch([overlay.source_vocabulary.encode(words) for words in sentences])
+    merged = as_dictionary(batch.store)
     assert merged.keys() == together.keys()
     for key, (counts, scores, reordering) in merged.items():
         assert counts == together[key][0]
@@ -97,14 +97,14 @@ def test_every_span_of_a_batch_finds_its_phrase_and_no_other(texts):
     overlay = overlaid(old, new)
     together = {source for source, _ in as_dictionary(extract(*encode(old + new), ALL))}
     sentences = [source for source, _, _ in old[:2] + new[:2]] + [["unknown", "a"]]
-    found = overlay.batch([overlay.source_vocabulary.encode(words) for words in sentences])
+    batch = overlay.batch([overlay.source_vocabulary.encode(words) for words in sentences])
     at = 0
     for words in sentences:
         for start in range(len(words)):
-            for k, phrase in enumerate(found.spans[at].tolist()):
+            for k, phrase in enumerate(batch.spans[at].tolist()):
                 text = words[start : start + k + 1]
                 if len(text) == k + 1 and " ".join(text) in together:
-                    assert found.store.source(phrase) == text
+                    assert batch.store.source(phrase) == text
                 else:
                     assert phrase == -1
             at += 1
@@ -120,16 +120,16 @@ def test_a_rule_is_known_by_the_same_number_in_every_batch(texts):
     every = overlay.batch(sentences)
     alone = [overlay.batch([ids]) for ids in sentences]
 
-    def rules(found):
-        owners = np.repeat(np.arange(found.store.phrases), np.diff(found.store.rule_offsets))
+    def rules(batch):
+        owners = np.repeat(np.arange(batch.store.phrases), np.diff(batch.store.rule_offsets))
         return {
-            int(number): (found.store.source(owner), found.store.target(row), overlay.links_of(int(number)).tolist())
-            for row, (number, owner) in enumerate(zip(found.numbers.tolist(), owners.tolist(), strict=True))
+            int(number): (batch.store.source(owner), batch.store.target(row), overlay.links_of(int(number)).tolist())
+            for row, (number, owner) in enumerate(zip(batch.numbers.tolist(), owners.tolist(), strict=True))
         }
 
     joined = {}
-    for found in alone:
-        joined |= rules(found)
+    for batch in alone:
+        joined |= rules(batch)
     assert joined == rules(every)
 
 
@@ -140,19 +140,19 @@ def test_a_table_without_counts_is_worth_a_few_occurrences():
         )
 
     overlay = overlaid([(["a"], ["x"], [(0, 0)])], [(["a"], ["y"], [(0, 0)])], without_counts, lexicon=False)
-    found = as_dictionary(overlay.batch([overlay.source_vocabulary.encode(["a"])]).store)
-    assert found["a", "x"][1][2] == pytest.approx(WORTH / (WORTH + 1))
-    assert found["a", "y"][1][2] == pytest.approx(1 / (WORTH + 1))
-    assert found["a", "x"][1][0] == found["a", "y"][1][0] == 1
+    rules = as_dictionary(overlay.batch([overlay.source_vocabulary.encode(["a"])]).store)
+    assert rules["a", "x"][1][2] == pytest.approx(WORTH / (WORTH + 1))
+    assert rules["a", "y"][1][2] == pytest.approx(1 / (WORTH + 1))
+    assert rules["a", "x"][1][0] == rules["a", "y"][1][0] == 1
 
 
 def test_rules_that_the_added_pairs_do_not_touch_stay_as_they_are():
     overlay = overlaid([(["a"], ["x"], [(0, 0)]), (["b"], ["x"], [(0, 0)])], [(["c"], ["y"], [(0, 0)])])
-    found = as_dictionary(overlay.batch([overlay.source_vocabulary.encode(["a", "b", "c"])]).store)
+    rules = as_dictionary(overlay.batch([overlay.source_vocabulary.encode(["a", "b", "c"])]).store)
     for key, (counts, scores, reordering) in as_dictionary(overlay.store).items():
-        assert found[key][0] == counts
-        assert found[key][1].tolist() == scores.tolist()
-        assert found[key][2].tolist() == reordering.tolist()
+        assert rules[key][0] == counts
+        assert rules[key][1].tolist() == scores.tolist()
+        assert rules[key][2].tolist() == reordering.tolist()
 
 
 def test_pairs_of_another_model_are_refused():
@@ -163,8 +163,8 @@ def test_pairs_of_another_model_are_refused():
 
 def test_added_pairs_without_a_single_link_change_nothing():
     overlay = overlaid([(["a"], ["x"], [(0, 0)])], [(["a"], ["y"], [])])
-    found = overlay.batch([overlay.source_vocabulary.encode(["a", "a"])])
-    assert as_dictionary(found.store).keys() == {("a", "x")}
+    batch = overlay.batch([overlay.source_vocabulary.encode(["a", "a"])])
+    assert as_dictionary(batch.store).keys() == {("a", "x")}
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=4), max_size=30))

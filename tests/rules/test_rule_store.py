@@ -178,11 +178,11 @@ def test_a_damaged_store_is_a_clear_error(tmp_path):
 def test_a_table_has_the_features_that_are_asked_for():
     store = store_of([(1,), (1, 2)], {(1,): [((0,), 0.75, 5, 3), ((1,), 0.25, 0, 1)], (1, 2): [((2,), 1.0, 2, 0)]})
     assert store.table(SCORE_NAMES) is store.scores
-    found = store.table(["count_st", "p_t_given_s", "count_s", "count_t"])
-    assert found.dtype == np.float32
+    table = store.table(["count_st", "p_t_given_s", "count_s", "count_t"])
+    assert table.dtype == np.float32
     # a count of 0 is one that nobody knows
     nan = np.nan
-    np.testing.assert_array_equal(found, np.float32([[3, 0.75, 4, 5], [1, 0.25, 4, nan], [nan, 1.0, nan, 2]]))
+    np.testing.assert_array_equal(table, np.float32([[3, 0.75, 4, 5], [1, 0.25, 4, nan], [nan, 1.0, nan, 2]]))
     with pytest.raises(SettingsError, match=r"no rule feature is called 'p'; known: p_s_given_t, .*count_st"):
         store.table(["p"])
 

@@ -105,8 +105,8 @@ def test_an_index_comes_back_from_its_folder(tmp_path):
 
 def test_a_new_pair_is_used_at_once():
     index = small().extended(*encode([(["new", "b"], ["fresh", "z"], [(0, 0), (1, 1)])]))
-    found = HieroExtractor(index).grammar(Input(["new"]))
-    assert [found.target_side(rule) for rule in range(len(found))] == [["fresh"]]
+    grammar = HieroExtractor(index).grammar(Input(["new"]))
+    assert [grammar.target_side(rule) for rule in range(len(grammar))] == [["fresh"]]
     assert index.count(["b"]) == 3
     assert index.count(["new", "b"]) == 1
 

@@ -72,10 +72,10 @@ def test_every_bend_is_tuned_and_its_translator_uses_it(
     rounds = outcome.replicas[0].rounds
     assert outcome.scores[0] >= rounds[0].score > 0
     # what was tuned is what is translated with
-    found = decoder.decode(as_inputs([model.source_tokens(line) for line in dev[0]]))
+    decoded = decoder.decode(as_inputs([model.source_tokens(line) for line in dev[0]]))
     target = [" ".join(model.text.target_tokens(line)) for line in dev[1]]
     metric = BLEU(tokenize="none")
-    ours = metric.score(metric.statistics([" ".join(best[0].words) for best in found], [target]).sum(0))
+    ours = metric.score(metric.statistics([" ".join(best[0].words) for best in decoded], [target]).sum(0))
     assert ours == pytest.approx(outcome.scores[0])
 
 
@@ -110,10 +110,10 @@ def test_the_start_translates_dev_about_as_the_old_model(model: Translator, dev:
 
 def test_a_strong_tie_makes_weights_of_neighbours_alike(model: Translator, dev: tuple[list[str], list[str]]) -> None:
     def roughness(beta: float) -> float:
-        found = tune_translator(model, dev[0], [dev[1]], settings(bend="lnr", beta=beta, step=1.0))
-        bend = found.decoder.bend
+        outcome = tune_translator(model, dev[0], [dev[1]], settings(bend="lnr", beta=beta, step=1.0))
+        bend = outcome.decoder.bend
         assert bend.FILE == BINS
-        values = bend.bin_values(found.replicas[0].rounds[-1].weights)
+        values = bend.bin_values(outcome.replicas[0].rounds[-1].weights)
         bumps = [np.abs(np.diff(values[a:b], 2)).sum() for a, b in bend.chains.tolist()]
         return float(sum(bumps) / np.abs(values).sum())
 
@@ -124,10 +124,10 @@ def test_neighbours_are_tied_where_their_weights_are(model: Translator, dev: tup
     sentences = [model.source_tokens(line) for line in dev[0]]
     for kind, expected in (("lnr", LinearNeighbours), ("mnr", MonotoneNeighbours), ("bins", type(None))):
         bend = bent_decoder(model.decoder, as_inputs(sentences), kind, BendSettings(bits=3)).bend
-        found = bend.penalty(BendSettings(beta=2.0), 5)
-        assert type(found) is expected
-        if found is not None:
-            assert np.asarray(found.chains).tolist() == (bend.chains + 5).tolist()
+        penalty = bend.penalty(BendSettings(beta=2.0), 5)
+        assert type(penalty) is expected
+        if penalty is not None:
+            assert np.asarray(penalty.chains).tolist() == (bend.chains + 5).tolist()
     assert model.decoder.bend.penalty(BendSettings(), 5) is None
 
 
@@ -208,8 +208,8 @@ def test_an_n_best_list_of_a_bent_model_gives_its_scores_again(
 
     model = tuned(hotel_model, hotel_files, tmp_path / "a", bend="mnr", iterations=2)
     decoder = model.decoder
-    found = list(model.translations(read_lines(hotel_files / "test.es")[:10], nbest=10))
-    nbest = to_nbest(decoder, [[item.derivation for item in best] for best in found])
+    translations = list(model.translations(read_lines(hotel_files / "test.es")[:10], nbest=10))
+    nbest = to_nbest(decoder, [[item.derivation for item in best] for best in translations])
     assert nbest.names == names_of(decoder.inputs)
     for name in ("list.moses", "list.jsonl"):
         nbest.write(tmp_path / name, name.split(".")[1])

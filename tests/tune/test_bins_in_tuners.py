@@ -46,10 +46,10 @@ class Caught(Exception):
 @pytest.fixture
 def objective_of(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Give the function that a tuner would minimise."""
-    found: list[Objective] = []
+    objectives: list[Objective] = []
 
     def catch(objective: Objective, *rest: Any) -> None:
-        found.append(objective)
+        objectives.append(objective)
         raise Caught
 
     for home in HOMES.values():
@@ -59,7 +59,7 @@ def objective_of(monkeypatch: pytest.MonkeyPatch) -> Any:
         fit: Any = make_tuner(tuner, **SMOOTH[tuner]).fit
         with pytest.raises(Caught):
             fit(data, start, seed=1, **extra)
-        return found.pop()
+        return objectives.pop()
 
     return objective
 

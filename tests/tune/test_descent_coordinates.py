@@ -11,13 +11,13 @@ from camber.tune.descent import Coordinates, lbfgs
 
 def curvature(scales, chains, tie):
     """Write the matrix down: diag(1 / scales²) + 2 tie AᵀA, row of A by row."""
-    found = np.diag(np.asarray(scales) ** -2.0)
+    penalty = np.diag(np.asarray(scales) ** -2.0)
     for first, last in chains:
         for j in range(first + 1, last - 1):
             row = np.zeros(len(scales))
             row[[j - 1, j, j + 1]] = 0.5, -1.0, 0.5
-            found += 2.0 * tie * np.outer(row, row)
-    return found
+            penalty += 2.0 * tie * np.outer(row, row)
+    return penalty
 
 
 @given(st.integers(0, 5), st.integers(0, 9), st.integers(0, 4), st.floats(0.0, 1e4), st.integers(0, 2**32 - 1))

@@ -20,10 +20,10 @@ from camber.tune.regularise import L2, Sum
 
 def slope(function, point, step=1e-6):
     """Central differences."""
-    found = []
+    slopes = []
     for axis in np.eye(len(point)) * step:
-        found.append((function(point + axis) - function(point - axis)) / (2 * step))
-    return np.array(found)
+        slopes.append((function(point + axis) - function(point - axis)) / (2 * step))
+    return np.array(slopes)
 
 
 @given(

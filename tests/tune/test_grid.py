@@ -38,30 +38,30 @@ def sets(hotel_files: Path) -> list[list[str]]:
 def run(translator: Any, sets: list[list[str]], grid: dict[str, list[float]], **more: Any) -> GridOutcome:
     dev, references, hyper, hyper_references = sets
     settings = more.pop("settings", TuneSettings())
-    found = tune_translator(
+    outcome = tune_translator(
         translator, dev, [references], settings, grid=grid, hyper=(hyper, [hyper_references]), **more
     )
-    assert isinstance(found, GridOutcome)
-    return found
+    assert isinstance(outcome, GridOutcome)
+    return outcome
 
 
 def test_every_combination_is_tuned_and_the_best_on_the_hyper_set_is_kept(
     hotel_model: Path, sets: list[list[str]]
 ) -> None:
     translator = camber.load(hotel_model).searching({"pop_limit": 20})
-    found = run(translator, sets, {"bits": [1, 3], "beta": [1, 1000]}, settings=MNR)
-    tried = [(trial.values["bits"], trial.values["beta"]) for trial in found.trials]
+    outcome = run(translator, sets, {"bits": [1, 3], "beta": [1, 1000]}, settings=MNR)
+    tried = [(trial.values["bits"], trial.values["beta"]) for trial in outcome.trials]
     assert tried == [(1, 1), (1, 1000), (3, 1), (3, 1000)]
-    assert found.best.hyper == max(trial.hyper for trial in found.trials)
-    assert (found.settings.bits, found.settings.beta) == (found.best.values["bits"], found.best.values["beta"])
-    assert found.trials[0].features == found.trials[1].features < found.trials[2].features
-    assert len(found.weights) == found.best.features
-    assert f"hyper:{found.best.hyper:.2f}" in found.weights.signature
-    assert [line.startswith("*") for line in found.lines()[1:]].count(True) == 1
+    assert outcome.best.hyper == max(trial.hyper for trial in outcome.trials)
+    assert (outcome.settings.bits, outcome.settings.beta) == (outcome.best.values["bits"], outcome.best.values["beta"])
+    assert outcome.trials[0].features == outcome.trials[1].features < outcome.trials[2].features
+    assert len(outcome.weights) == outcome.best.features
+    assert f"hyper:{outcome.best.hyper:.2f}" in outcome.weights.signature
+    assert [line.startswith("*") for line in outcome.lines()[1:]].count(True) == 1
     # the score is that of the model which is returned, on the hyper set as the model sees it
     hyper = dev_set(translator, sets[2], [sets[3]], "bleu")
-    columns = found.decoder.decode_columns(hyper.inputs, hyper.vocabulary, 1, Threads(1))
-    assert hyper.metric.score(hyper.statistics(columns).sum(0)) == pytest.approx(found.best.hyper)
+    columns = outcome.decoder.decode_columns(hyper.inputs, hyper.vocabulary, 1, Threads(1))
+    assert hyper.metric.score(hyper.statistics(columns).sum(0)) == pytest.approx(outcome.best.hyper)
 
 
 def test_the_hyper_set_chooses_and_not_dev(
@@ -113,8 +113,8 @@ def test_a_hierarchical_model_extracts_the_rules_of_a_sentence_once(
     monkeypatch.setattr(HieroExtractor, "_extract", extract)
     translator = camber.load(hotel_hiero).searching({"pop_limit": 20})
     few = [lines[:8] for lines in sets]
-    found = run(translator, few, {"bits": [2, 4], "beta": [1, 10]}, settings=MNR, engine=Threads(1))
-    assert len(found.trials) == 4
+    outcome = run(translator, few, {"bits": [2, 4], "beta": [1, 10]}, settings=MNR, engine=Threads(1))
+    assert len(outcome.trials) == 4
     sentences = {tuple(translator.source_tokens(line)) for line in (*few[0], *few[2])}
     assert sorted(sentence for sentence in asked if sentence) == sorted(sentences)
 
@@ -181,10 +181,10 @@ def test_a_combination_that_fails_is_recorded_and_others_go_on(
         return real(*given)
 
     monkeypatch.setattr(module, "tune_bent", failing)
-    found = run(translator, sets, {"beta": [1, 10]}, settings=MNR)
-    assert (found.trials[0].failure, found.best.values) == ("nothing moved", {"beta": 10})
-    assert np.isnan(found.trials[0].hyper)
-    assert "failed" in found.lines()[1]
+    outcome = run(translator, sets, {"beta": [1, 10]}, settings=MNR)
+    assert (outcome.trials[0].failure, outcome.best.values) == ("nothing moved", {"beta": 10})
+    assert np.isnan(outcome.trials[0].hyper)
+    assert "failed" in outcome.lines()[1]
     with pytest.raises(TuneError, match="nothing moved"):
         run(translator, sets, {"beta": [1]}, settings=MNR)
 

@@ -25,9 +25,9 @@ QUICK = {"iterations": 3, "nbest": 20}
 @pytest.fixture(scope="module")
 def model(hotel_model: Path) -> Translator:
     """A model whose weights leave something to be gained: hardly any language model, and short output is preferred."""
-    found = camber.load(hotel_model)
-    poor = Weights({**found.weights.values, "lm": 0.05, "word_penalty": 0.2})
-    return found.reweighted(poor).searching({"pop_limit": 40})
+    model = camber.load(hotel_model)
+    poor = Weights({**model.weights.values, "lm": 0.05, "word_penalty": 0.2})
+    return model.reweighted(poor).searching({"pop_limit": 40})
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,8 @@ def test_every_tuner_finds_weights_that_translate_dev_better(
 ) -> None:
     outcome = tune_translator(model, dev[0], [dev[1]], TuneSettings(tuner=tuner, **QUICK))
     rounds = outcome.replicas[0].rounds
-    assert outcome.scores[0] == max(found.score for found in rounds) > rounds[0].score
-    assert all(0.4 < found.ratio < 1.3 for found in rounds)
+    assert outcome.scores[0] == max(item.score for item in rounds) > rounds[0].score
+    assert all(0.4 < item.ratio < 1.3 for item in rounds)
     assert f"tuner:{tuner}" in outcome.weights.signature
 
 
