@@ -70,8 +70,13 @@ class Bins:
         """
         if not 0 <= bits <= MOST_BITS:
             raise SettingsError(f"{bits} bits for bins; expected 0 to {MOST_BITS}")
+        return cls.at_most(1 << bits, values, counts)
+
+    @classmethod
+    def at_most(cls, most: int, values: npt.ArrayLike, counts: npt.ArrayLike | None = None) -> Bins:
+        """Cut `values` as :meth:`make` does, into ``min(most, distinct values)`` bins."""
         distinct, frequencies = _distinct(values, counts)
-        bins = min(1 << bits, len(distinct))
+        bins = min(most, len(distinct))
         firsts = _cut(frequencies, bins)  # the first value of every bin
         if not bins:
             return cls(np.empty(0), np.empty(0), np.empty(0, np.int64))
