@@ -20,6 +20,7 @@ from camber.features.feature import Feature
 from camber.features.parts import Parts
 
 if TYPE_CHECKING:
+    from camber.bend.trees.context import ContextTrees
     from camber.bend.weighing import Weighing
 
 
@@ -86,6 +87,12 @@ class Bend(Protocol):
 
     def beyond_linear(self, name: str, values: F8, weights: F8) -> F8:
         """Return what raw values of one input add beyond their linear weight, float64[values]."""
+
+    def in_context(self, columns: I8, weights: F8) -> ContextTrees | None:
+        """Return what the searches must add where a part is placed; None if all is known before.
+
+        columns int64[n] are the inputs that :meth:`rule_worth` gets to see.
+        """
 
     def design(self, parts: Parts, offsets: I8) -> Design:
         """Return what has weights, of hypotheses whose parts are ``offsets[h]`` … ``offsets[h + 1] - 1``."""

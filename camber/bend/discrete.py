@@ -33,6 +33,7 @@ from camber.features.parts import Parts
 from camber.files import decode_lines, read_bytes, write_lines
 
 if TYPE_CHECKING:
+    from camber.bend.trees.context import ContextTrees
     from camber.bend.weighing import Weighing
 
 
@@ -208,6 +209,10 @@ class DiscreteBend:
         ]
 
     # --- hypotheses --------------------------------------------------------------------------------------------------
+
+    def in_context(self, columns: I8, weights: F8) -> ContextTrees | None:
+        """Return nothing: all is known before the search."""
+        return None
 
     def design(self, parts: Parts, offsets: I8) -> Design:
         """Return the sums of the linear features of every hypothesis, and how often it hits every bin."""

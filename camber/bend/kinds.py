@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 #: the bend that every model begins with
 NONE = "none"
 _BINS = "camber.bend.discrete:DiscreteBend"
+#: built-in kinds that cut the values of features into bins
+BINNED = ("bins", "overlap", "lnr", "mnr")
 BENDS: Registry[type[Bend]] = Registry(
     "bend",
     "camber.bends",
@@ -27,8 +29,6 @@ BENDS: Registry[type[Bend]] = Registry(
         "mnr": Entry(_BINS, "bins, pulled towards any monotone curve"),
     },
 )
-#: built-in kinds that cut the values of features into bins
-BINNED = ("bins", "overlap", "lnr", "mnr")
 #: what a tuning may ask for instead of a kind: the bend that a model has
 KEEP = "keep"
 

@@ -20,6 +20,7 @@ from camber.features.parts import Parts
 from camber.kernel import kernel
 
 if TYPE_CHECKING:
+    from camber.bend.trees.context import ContextTrees
     from camber.bend.weighing import Weighing
 
 
@@ -85,6 +86,10 @@ class LogBend:
     def beyond_linear(self, name: str, values: F8, weights: F8) -> F8:
         """Return zeros: there is nothing beyond."""
         return np.zeros(len(values))
+
+    def in_context(self, columns: I8, weights: F8) -> ContextTrees | None:
+        """Return nothing: all is known before the search."""
+        return None
 
     def design(self, parts: Parts, offsets: I8) -> Design:
         """Return the sums of logarithms over the parts of every hypothesis."""

@@ -7,6 +7,7 @@ as quick, whatever the shape of the response.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from camber.bend.bend import LOCAL, Bend, Design
 from camber.errors import CamberError
 from camber.features.feature import RULE, Feature, names_of
 from camber.features.parts import Parts
+
+if TYPE_CHECKING:
+    from camber.bend.trees.context import ContextTrees
 
 
 class Weighing:
@@ -68,6 +72,10 @@ class Weighing:
         values float64[rules, n], raw, NaN where absent; columns int64[n]: which inputs they are.
         """
         return self.bend.rule_worth(values, columns, self.weights)
+
+    def in_context(self, columns: I8) -> ContextTrees | None:
+        """Return what the searches must add where a part is placed, beyond :meth:`rule_worth` of these columns."""
+        return self.bend.in_context(columns, self.weights)
 
     def worth(self, name: str, values: F8) -> F8:
         """Return what raw values of one input add to the score, float64[values]."""

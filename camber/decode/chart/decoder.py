@@ -21,6 +21,7 @@ from camber.decode.chart.derivation import ChartDerivation, empty_derivation, re
 from camber.decode.chart.features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
 from camber.decode.chart.grammar import Rules, check_grammar, lay_out, prepare
 from camber.decode.chart.hypergraph import Hypergraph
+from camber.decode.chart.in_context import ChartContext
 from camber.decode.chart.kbest import k_best
 from camber.decode.chart.lm import ChartModels, chart_models
 from camber.decode.chart.parts import DerivationColumns, read_edges, read_parts
@@ -73,6 +74,7 @@ class ChartDecoder(Weighed):
         self.weighing = Weighing(bend or LogBend(columns), weights)
         self.weighing.check_inputs(columns)
         self._own = np.arange(len(grammars.features))
+        self._trees = self.weighing.in_context(self._own)
         # the kernels count words and natural logarithms
         own = len(self._own)
         self._weights = self.weighing.linear.copy()
@@ -302,16 +304,19 @@ class ChartDecoder(Weighed):
         settings, models = self.settings, self._models_of(languages)
         rules = lay_out(grammar, words, len(languages), copy_known=settings.copy_known)
         targets, width = len(grammar.target_words), max(1, len(grammar.source_words))
+        context = None
+        if self._trees is not None:
+            context = ChartContext(self._trees, self.features.unit, np.zeros(len(self.inputs)))
         prepare(
             rules, *self._rule_scores(grammar), len(words), width, targets, languages.words(grammar.target_words),
-            languages.words_of(words), models, self._weights,
+            languages.words_of(words), models, self._weights, context,
         )  # fmt: skip
         ids = grammar.source_words.encode(words)
         beam = self._beam if workspace.nbest == 1 else np.inf
         top = -1
         while top < 0:
             top = search(
-                ids, width, settings.span_limit, settings.pop_limit, beam, rules, models, begin, ends,
+                ids, width, settings.span_limit, settings.pop_limit, beam, rules, models, context, begin, ends,
                 self._weights, workspace.forest, workspace.room,
             )  # fmt: skip
             if top < 0:

@@ -13,6 +13,7 @@ import numpy as np
 
 from camber.arrays.types import Array
 from camber.decode.chart.features import LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
+from camber.decode.chart.in_context import part_worth, put_language_model
 from camber.errors import CamberError
 from camber.kernel import kernel
 from camber.kernel.sort import sort_falling
@@ -114,20 +115,20 @@ def child(rules, node, word, width):
 
 
 @kernel
-def prepare(rules, worth, words_worth, length, width, target_words, lm_words, own_words, models, weights):
+def prepare(rules, worth, words_worth, length, width, target_words, lm_words, own_words, models, weights, context):
     """Fill the trie, the scores and the order of the rules.
 
     worth: float64[rules], what the grammar's features are worth; words_worth: float64[longest side + 1], what the
     number of a rule's words is worth where it is bent; lm_words: int64[models, target_words], own_words:
     int64[models, length]: the language models' numbers of the target words and of the sentence's own words; weights:
-    float64[features], of a word and of natural logarithms.
+    float64[features], of a word and of natural logarithms; context: ChartContext, or None.
     """
     number = len(rules.features)
     nodes = _fill_trie(rules, width)
     rules.count[0] = nodes
     for place in range(length):
         rules.node_of[number + place] = nodes + place
-    _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, models, weights)
+    _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, models, weights, context)
     _sort_rules(rules, number + length, nodes + length)
 
 
@@ -158,7 +159,7 @@ def _fill_trie(rules, width):
 
 
 @kernel
-def _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, models, weights):
+def _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, models, weights, context):
     """Fill words, scores and estimates of all rules; arguments as in :func:`prepare`."""
     number, columns = rules.features.shape
     for r in range(len(rules.score)):
@@ -185,12 +186,18 @@ def _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, m
         rules.score[r] = total
         for k in range(len(models.weights)):
             state = models.roots[k]
+            inside = 0.0
             for t in range(first, last):
                 if rules.target[t] < 0:
                     state = models.roots[k]
                 else:
                     gain, state = step(models.nodes, models.children, state, rules.words[k, t])
                     total += models.weights[k] * gain
+                    inside += gain
+            if context is not None:
+                put_language_model(context, columns, k, inside)
+        if context is not None:
+            total += part_worth(context, rules, r, len(models.weights))
         rules.estimate[r] = total
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from camber.decode.chart.features import GLUE as GLUE_COLUMN
 from camber.decode.chart.grammar import child
 from camber.decode.chart.hypergraph import BUNDLES, CELLS, GLUE, ITEMS, QUEUE, START
+from camber.decode.chart.in_context import part_worth, put_language_model
 from camber.decode.chart.lm import LEFT, RIGHT, SIZE, glue_state, piece_state
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push
@@ -25,11 +26,12 @@ EDGES_FULL, ITEMS_FULL, BUNDLES_FULL, CELLS_FULL = -1, -2, -3, -4
 
 
 @kernel
-def search(ids, width, limit, pop_limit, beam, rules, models, begin_states, end_words, weights, forest, room):
+def search(ids, width, limit, pop_limit, beam, rules, models, context, begin_states, end_words, weights, forest, room):
     """Fill the forest of a sentence; return the vertex of its best derivation, or a negative code.
 
     ids: int64[length], source words, below 0 for those that no rule has; begin_states, end_words: int64[models] (end
-    word -1: the sentence goes on); beam: how much worse than the best of its span a vertex may be.
+    word -1: the sentence goes on); beam: how much worse than the best of its span a vertex may be; context:
+    ChartContext, or None where nothing but the language models looks at context.
     """
     length = len(ids)
     if limit <= 0:
@@ -53,7 +55,19 @@ def search(ids, width, limit, pop_limit, beam, rules, models, begin_states, end_
                 return code
             first = forest.size[0]
             code = _take_cells(
-                begin, end, False, pop_limit, beam, rules, models, begin_states, end_words, weights, forest, room
+                begin,
+                end,
+                False,
+                pop_limit,
+                beam,
+                rules,
+                models,
+                context,
+                begin_states,
+                end_words,
+                weights,
+                forest,
+                room,
             )
             if code < 0:
                 return code
@@ -70,7 +84,8 @@ def search(ids, width, limit, pop_limit, beam, rules, models, begin_states, end_
             return code
         first = forest.size[0]
         code = _take_cells(
-            np.int64(0), end, end == length, pop_limit, beam, rules, models, begin_states, end_words, weights, forest,
+            np.int64(0), end, end == length, pop_limit, beam, rules, models, context, begin_states, end_words, weights,
+            forest,
             room,
         )  # fmt: skip
         if code < 0:
@@ -240,7 +255,7 @@ def _queue_cell(number, rule, one, two, hint, weights, rules, forest, room):
 
 
 @kernel
-def _score_cell(c, rules, models, begin_states, end_words, complete, weights, forest, room):
+def _score_cell(c, rules, models, context, begin_states, end_words, complete, weights, forest, room):
     """Score a cell with the language models; its states go to `room.cell_pieces`."""
     cell = room.cells[c]
     bundle = room.bundles[cell["bundle"]]
@@ -254,11 +269,15 @@ def _score_cell(c, rules, models, begin_states, end_words, complete, weights, fo
         r = rules.order[bundle["rule"] + cell["rule"]]
         exact += rules.score[r]
         for k in range(len(models.weights)):
-            added, _ = piece_state(
+            added, final = piece_state(
                 models, k, rules.target, rules.words, rules.target_offsets[r], rules.target_offsets[r + 1], first,
                 second, forest.pieces, room.cell_pieces, c,
             )  # fmt: skip
             exact += models.weights[k] * added
+            if context is not None:
+                put_language_model(context, rules.features.shape[1], k, final)
+        if context is not None:
+            exact += part_worth(context, rules, r, len(models.weights))
     else:
         if bundle["kind"] == GLUE:
             exact += weights[rules.features.shape[1] + GLUE_COLUMN]
@@ -276,7 +295,9 @@ def _score_cell(c, rules, models, begin_states, end_words, complete, weights, fo
 
 
 @kernel
-def _take_cells(begin, end, complete, pop_limit, beam, rules, models, begin_states, end_words, weights, forest, room):
+def _take_cells(
+    begin, end, complete, pop_limit, beam, rules, models, context, begin_states, end_words, weights, forest, room
+):
     """Turn the best cells of the queue into edges and sort their vertices; return 0, or a negative code."""
     counts, cells = room.counts, room.cells
     clear(room.slots)
@@ -288,7 +309,7 @@ def _take_cells(begin, end, complete, pop_limit, beam, rules, models, begin_stat
         cell = cells[c]
         if cell["known"] == 0:
             room.work[2] += 1
-            exact = _score_cell(c, rules, models, begin_states, end_words, complete, weights, forest, room)
+            exact = _score_cell(c, rules, models, context, begin_states, end_words, complete, weights, forest, room)
             if counts[QUEUE] > 0 and exact < room.heap_scores[0]:
                 counts[QUEUE] = push(room.heap_scores, room.heap_cells, counts[QUEUE], exact, c)
                 continue

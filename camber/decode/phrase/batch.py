@@ -151,7 +151,7 @@ class RuleColumns(NamedTuple):
 
 
 @kernel
-def decode_batch(sentences, limits, options, rules, models, future, room, list_room, columns):
+def decode_batch(sentences, limits, options, rules, models, context, future, room, list_room, columns):
     """Decode the sentences from columns.next[0] on; return 0, or a negative code when a work array is too small."""
     with_reordering = rules.reordering.shape[1] == 6
     while columns.next[0] < len(sentences.offsets) - 1:
@@ -166,8 +166,8 @@ def decode_batch(sentences, limits, options, rules, models, future, room, list_r
         spans, begin, ends = sentences.spans[a:b], sentences.begin_states[s], sentences.end_words[s]
         future_costs(spans, options.first, options.estimate, future)
         best = search(
-            spans, future, options, models, begin, ends, limits.distortion, limits.distortion_limit, with_reordering,
-            limits.pop_limit, room,
+            spans, future, options, models, context, begin, ends, limits.distortion, limits.distortion_limit,
+            with_reordering, limits.pop_limit, room,
         )  # fmt: skip
         if best < 0:
             return best

@@ -22,6 +22,7 @@ from camber.decode.languages import Languages
 from camber.decode.phrase import batch as kernels
 from camber.decode.phrase.batch import DerivationColumns, Limits, RuleColumns, Workspace, decode_batch, part_rows, spell
 from camber.decode.phrase.features import DISTORTION, LM, features
+from camber.decode.phrase.in_context import PhraseContext
 from camber.decode.phrase.options import LanguageModels, Options, Words, build_options, rule_columns, rule_values
 from camber.decode.phrase.settings import DecodeSettings
 from camber.decode.searcher import Work
@@ -75,6 +76,7 @@ class PhraseDecoder(Weighed):
         self.weighing = Weighing(bend or LogBend(own), weights)
         self.weighing.check_inputs(own)
         self._own = len(rules.features)
+        self._trees = self.weighing.in_context(rule_columns(self._own))
 
     @property
     def recorded(self) -> dict[str, dict[str, Any]]:
@@ -186,7 +188,10 @@ class PhraseDecoder(Weighed):
         spans, phrases, unknown = _number_phrases(rules.spans, [word for item in inputs for word in item.tokens])
         models = LanguageModels(languages.nodes, languages.children, self.weighing.linear[self._own + LM :].copy())
         words = Words(languages.roots, languages.words(self.target_vocabulary), languages.words_of(unknown))
-        options = build_options(self.weighing, self.settings.options, rules, phrases, models, words)
+        context = None
+        if self._trees is not None:
+            context = PhraseContext(self._trees, rules.table, rules.store.reordering, np.zeros(len(self.inputs)))
+        options = build_options(self.weighing, self.settings.options, rules, phrases, models, words, context)
         task = kernels.Sentences(
             spans,
             offsets_from(map(len, inputs)),
@@ -206,7 +211,7 @@ class PhraseDecoder(Weighed):
         code = -1
         while code < 0:
             code = decode_batch(
-                task, limits, options, RuleColumns(rules.table, rules.store.reordering), models,
+                task, limits, options, RuleColumns(rules.table, rules.store.reordering), models, context,
                 workspace.future(), workspace.room(), workspace.list_room(), columns,
             )  # fmt: skip
             if code < 0:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from camber.arrays.types import F4, F8, I4, I8
 from camber.bend.weighing import Weighing
 from camber.decode.phrase.features import PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
+from camber.decode.phrase.in_context import PhraseContext, part_worth, put_language_model
 from camber.kernel import kernel
 from camber.kernel.sort import insert_falling
 from camber.lm.ngrams import step
@@ -67,7 +68,13 @@ class Options(NamedTuple):
 
 
 def build_options(
-    weighing: Weighing, limit: int, batch: PhraseBatch, phrases: I8, models: LanguageModels, words: Words
+    weighing: Weighing,
+    limit: int,
+    batch: PhraseBatch,
+    phrases: I8,
+    models: LanguageModels,
+    words: Words,
+    context: PhraseContext | None = None,
 ) -> Options:
     """Score the rules of `phrases` (rows of the batch's store, or -1 - u for unknown word u); keep `limit` of each."""
     store, own = batch.store, batch.table.shape[1]
@@ -81,7 +88,19 @@ def build_options(
     rules = _Rules(store.rule_offsets, store.target_ids, store.target_offsets, store.reordering)
     unknown = other[PHRASE_PENALTY] - other[WORD_PENALTY] + other[UNKNOWN]
     total = _select(
-        phrases, limit, rules, worth, other[PHRASE_PENALTY], unknown, models, words, first, rule, base, estimate
+        phrases,
+        limit,
+        rules,
+        worth,
+        other[PHRASE_PENALTY],
+        unknown,
+        models,
+        words,
+        context,
+        first,
+        rule,
+        base,
+        estimate,
     )
     count, width = int(first[-1]), len(words.roots)
     options = Options(
@@ -130,7 +149,7 @@ def _rule_values(phrases, rule_offsets, target_offsets, table, values):
 
 
 @kernel
-def _select(phrases, limit, rules, worth, phrase_penalty, unknown, models, words, first, rule, base, estimate):
+def _select(phrases, limit, rules, worth, phrase_penalty, unknown, models, words, context, first, rule, base, estimate):
     """Choose the best `limit` rules of every phrase by estimate; return how many words they have in all.
 
     worth float64: what the rules' own features are worth, phrase after phrase; unknown: what an unknown word is worth,
@@ -165,6 +184,10 @@ def _select(phrases, limit, rules, worth, phrase_penalty, unknown, models, words
                     g, state = step(models.nodes, models.children, state, words.known[k, rules.target_ids[t]])
                     gain += g
                 inside += models.weights[k] * gain
+                if context is not None:
+                    put_language_model(context, k, gain)
+            if context is not None:
+                inside += part_worth(context, r, b - a, np.int64(-1), 0, 0)
             guess = value + inside
             if count - start == limit:
                 if guess <= estimate[count - 1]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from camber.arrays.types import Array
 from camber.decode.phrase.coverage import cover, covered, is_free
+from camber.decode.phrase.in_context import part_worth, put_language_model
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push, replace
 from camber.kernel.sort import insert_falling
@@ -108,12 +109,23 @@ COVERAGES, EDGES, CELLS, QUEUE, HYPOTHESES, GROUPS, ROWS, HEADS, COUNTS = range(
 
 @kernel
 def search(
-    spans, future, options, models, begin_states, end_words, distortion, limit, with_reordering, pop_limit, room
+    spans,
+    future,
+    options,
+    models,
+    context,
+    begin_states,
+    end_words,
+    distortion,
+    limit,
+    with_reordering,
+    pop_limit,
+    room,
 ):
     """Fill `room.hyps`; return the best complete hypothesis, or a negative code when a work array is too small.
 
     spans: int64[length, longest], phrase of each span, -1 where there is none; future: float64[length + 1, length + 1];
-    distortion: its weight;
+    distortion: its weight; context: PhraseContext, or None where nothing but the language models looks at context;
     begin_states, end_words: int64[models] (end word -1: the sentence goes on, no end is scored).
     """
     length = len(spans)
@@ -125,7 +137,7 @@ def search(
         if code < 0:
             return code
         complete = stack == length
-        code = _take_cells(complete, options, models, end_words, with_reordering, pop_limit, room)
+        code = _take_cells(complete, options, models, context, end_words, with_reordering, pop_limit, room)
         if code < 0:
             return code
         if not complete:
@@ -260,7 +272,7 @@ def extend(nodes, children, words, inner_state, inner_rest, first, last, state):
 
 
 @kernel
-def _ask_models(c, h, option, complete, options, models, end_words, room):
+def _ask_models(c, h, option, complete, options, models, context, end_words, room):
     """Return the weighted language model score of an option after a hypothesis; the states go to `cell_states[c]`."""
     total = 0.0
     for k in range(len(models.weights)):
@@ -273,11 +285,25 @@ def _ask_models(c, h, option, complete, options, models, end_words, room):
             score += at_end
         room.cell_states[c, k] = state
         total += models.weights[k] * score
+        if context is not None:
+            put_language_model(context, k, score)
     return total
 
 
 @kernel
-def _take_cells(complete, options, models, end_words, with_reordering, pop_limit, room):
+def _ask_trees(h, option, edge, options, context, room):
+    """Return what trees add for an option after a hypothesis; the language models were asked before."""
+    before = room.hyps[h]
+    previous = np.int64(-1)
+    if before["option"] >= 0:
+        previous = options.rule[before["option"]]
+    words = options.word_first[option + 1] - options.word_first[option]
+    jump = abs(edge["start"] - np.int64(before["end"]))
+    return part_worth(context, options.rule[option], words, previous, edge["orientation"], jump)
+
+
+@kernel
+def _take_cells(complete, options, models, context, end_words, with_reordering, pop_limit, room):
     """Turn the best cells of the queue into hypotheses; return 0, or a negative code when there is no room."""
     counts, cells, scores, queue = room.counts, room.cells, room.heap_scores, room.heap_cells
     clear(room.slots)
@@ -296,7 +322,9 @@ def _take_cells(complete, options, models, end_words, with_reordering, pop_limit
         if cell["known"] == 0:
             room.work[1] += 1
             guess = _estimate(edge, row, column, options, room)
-            gain = _ask_models(c, h, option, complete, options, models, end_words, room)
+            gain = _ask_models(c, h, option, complete, options, models, context, end_words, room)
+            if context is not None:
+                gain += _ask_trees(h, option, edge, options, context, room)
             exact = guess - options.estimate[option] + options.base[option] + gain
             cell["known"] = 1
             cell["score"] = exact
@@ -320,13 +348,13 @@ def _take_cells(complete, options, models, end_words, with_reordering, pop_limit
                 placed = True
         if not placed:
             _, _, size = pop(scores, queue, size)
-        _add_hypothesis(h, option, c, edge, complete, options, with_reordering, room)
+        _add_hypothesis(h, option, c, edge, complete, options, context, with_reordering, room)
     room.work[2] += pops
     return 0
 
 
 @kernel
-def _add_hypothesis(back, option, c, edge, complete, options, with_reordering, room):
+def _add_hypothesis(back, option, c, edge, complete, options, context, with_reordering, room):
     """Append the hypothesis of a cell and recombine it with those in the same state."""
     hyps, states, slots, heads = room.hyps, room.states, room.slots, room.heads
     index = room.counts[HYPOTHESES]
@@ -358,7 +386,7 @@ def _add_hypothesis(back, option, c, edge, complete, options, with_reordering, r
     slot = first_slot(slots, key)
     while slots[slot] >= 0:
         head = heads[slots[slot]]
-        if complete or _same_state(head, index, options, with_reordering, room):
+        if complete or _same_state(head, index, options, context, with_reordering, room):
             # the chain of a state begins with its best hypothesis
             if hyps[head]["total"] >= total:
                 new["alt"] = hyps[head]["alt"]
@@ -374,7 +402,7 @@ def _add_hypothesis(back, option, c, edge, complete, options, with_reordering, r
 
 
 @kernel
-def _same_state(a, b, options, with_reordering, room):
+def _same_state(a, b, options, context, with_reordering, room):
     """Say whether nothing that follows can tell two hypotheses apart."""
     one, two = room.hyps[a], room.hyps[b]
     same = one["coverage"] == two["coverage"] and one["end"] == two["end"] and one["swap"] == two["swap"]
@@ -383,6 +411,12 @@ def _same_state(a, b, options, with_reordering, room):
     if same and with_reordering:
         for m in range(3, 6):
             same = same and options.reorder[one["option"], m] == options.reorder[two["option"], m]
+    if context is not None and same and with_reordering:  # a weight of 0 hides from the scores what trees can see
+        left, right = options.rule[one["option"]], options.rule[two["option"]]
+        same = (left < 0) == (right < 0)
+        if same and left >= 0:
+            for m in range(3, 6):
+                same = same and context.reordering[left, m] == context.reordering[right, m]
     return same
 
 
