@@ -27,7 +27,7 @@ from camber.kernel.table import mix
 from camber.metrics.sentence import BREVITY, lengths_in_words
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
-from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
+from camber.tune.descent import TIED_STEPS, Objective, lbfgs, tied_coordinates
 from camber.tune.guards import check_task, finished
 from camber.tune.regularise import L2, Sum
 from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
@@ -69,19 +69,8 @@ class Pro(Settings):
                 f"no pair of hypotheses differs by {self.threshold} in sentence {data.metric.name};"
                 " lower the threshold, use longer lists, or check the references"
             )
-        base = data.base(first)
-        better, worse = pairs[:, 0], pairs[:, 1]
-        differences = np.ascontiguousarray(data.columns[:, better] - data.columns[:, worse])
-        bins = None if data.counts is None else data.counts.differences(better, worse)
-        offsets = base[better] - base[worse]
         penalty: Penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), regulariser))
-
-        def objective(weights: F8) -> tuple[float, F8]:
-            loss, gradient = logistic_loss(differences, offsets, weights, bins)
-            # a pair counts in both directions, which without an intercept is the same loss twice
-            more, slope = penalty.value_and_gradient(weights)
-            return (2.0 * loss + more) / len(pairs), (2.0 * gradient + slope) / len(pairs)
-
+        objective = ranking_objective(data, first, pairs, penalty)
         # the loss with L2 is convex: from 0 the descent comes by every direction, while from large weights it stops at
         # the first that separates the pairs
         origin = np.zeros(len(data.free)) if regulariser is None else first[data.free]
@@ -112,6 +101,28 @@ class Pro(Settings):
             pairs,
         )
         return np.column_stack((pairs[:count] >> 32, pairs[:count] & 0xFFFFFFFF))
+
+
+def ranking_objective(data: TuningData, start: F8, pairs: I8, penalty: Penalty, more: F8 | None = None) -> Objective:
+    """Return the loss per pair (better, worse), penalty included, as a function of the tuned weights.
+
+    `more` float64[columns, pairs] are differences of further columns, whose weights come between features and bins.
+    """
+    base = data.base(start)
+    better, worse = pairs[:, 0], pairs[:, 1]
+    differences = np.ascontiguousarray(data.columns[:, better] - data.columns[:, worse])
+    if more is not None:
+        differences = np.concatenate([differences, more])
+    bins = None if data.counts is None else data.counts.differences(better, worse)
+    offsets = base[better] - base[worse]
+
+    def objective(weights: F8) -> tuple[float, F8]:
+        loss, gradient = logistic_loss(differences, offsets, weights, bins)
+        # a pair counts in both directions, which without an intercept is the same loss twice
+        value, slope = penalty.value_and_gradient(weights)
+        return (2.0 * loss + value) / len(pairs), (2.0 * gradient + slope) / len(pairs)
+
+    return objective
 
 
 def logistic_loss(differences: F8, offsets: F8, weights: F8, bins: Counts | None = None) -> tuple[float, F8]:

@@ -3,6 +3,8 @@
 import itertools
 import math
 
+from naive.splitmix import MASK, mix
+
 
 def present(value):
     return value == value
@@ -85,3 +87,47 @@ def tree_value(node, row, linear):
             node = node[node["absent"]]
     x = row[linear] if linear is not None and present(row[linear]) else 0.0
     return node["constant"] + node.get("coefficient", 0.0) * x
+
+
+def ranking_loss(values, pairs, hypotheses):
+    """Σ log(1 + exp(F(worse) - F(better))), with a value for every part."""
+    sums = [sum(values[part] for part in parts) for parts in hypotheses]
+    return sum(math.log1p(math.exp(sums[worse] - sums[better])) for better, worse in pairs)
+
+
+def drawn_pairs(offsets, quality, samples, threshold, keep, largest, seed):
+    """Pairs as toutanova2013 draws them, with the numbers of splitmix64."""
+    step = 0x9E3779B97F4A7C15
+    chosen = []
+    for sentence in range(len(offsets) - 1):
+        start, size = offsets[sentence], offsets[sentence + 1] - offsets[sentence]
+        if size < 2:
+            continue
+        state = mix(seed ^ mix(sentence + 1))
+        accepted = []
+        reservoir = []
+        for _ in range(samples):
+            state = state + step & MASK
+            bits = mix(state)
+            one, two = (start + ((half & 0x7FFFFFFF) * size >> 31) for half in (bits >> 31, bits))
+            if quality[one] < quality[two]:
+                one, two = two, one
+            difference = quality[one] - quality[two]
+            if difference <= threshold:
+                continue
+            state = state + step & MASK
+            if (mix(state) >> 10) / 2**53 >= difference:
+                continue
+            accepted.append((difference, one, two))
+            if len(reservoir) < keep:
+                reservoir.append((one, two))
+            elif not largest:
+                state = state + step & MASK
+                place = (mix(state) >> 31) * len(accepted) >> 32
+                if place < keep:
+                    reservoir[place] = (one, two)
+        if largest:
+            accepted.sort(key=lambda item: -item[0])
+            reservoir = [(one, two) for _, one, two in accepted[:keep]]
+        chosen += reservoir
+    return chosen

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from
-from camber.arrays.types import F8, I4, I8, Array
+from camber.arrays.types import F8, I8, Array
 from camber.bend.trees.collapse import collapse
 from camber.bend.trees.tree import Tree
 from camber.errors import CamberError
@@ -138,29 +138,33 @@ class Forest:
         _leaves(self.arrays, table, ends)
         return ends - offsets_from(tree.leaves for tree in self.trees)[:-1]
 
-    def values_of_parts(self, parts: Parts) -> tuple[F8, I4]:
-        """Return what each tree makes of the distinct parts, float64[distinct, trees], and which each part is."""
+    def values_of_parts(self, parts: Parts) -> F8:
+        """Return what each tree makes of parts, float64[parts, trees]."""
         if names_of(parts.features) != names_of(self.features):
             raise CamberError(
                 f"trees of the features {', '.join(names_of(self.features))} cannot read parts with "
                 f"{', '.join(parts.names)}"
             )
-        same = collapse(parts)
-        values = np.empty((len(same.firsts), len(self.trees)))
-        for start in range(0, len(values), _BLOCK):
-            chosen = same.firsts[start : start + _BLOCK]
-            values[start : start + _BLOCK] = self.values(parts.take(chosen).dense())
-        return values, same.numbers
+        values = np.empty((len(parts), len(self.trees)))
+        for number, tree in enumerate(self.trees):
+            values[:, number] = self._values_of(tree, parts)
+        return values
+
+    def _values_of(self, tree: Tree, parts: Parts) -> F8:
+        """Return what one tree makes of parts, float64[parts]: only the features that it looks at are laid out."""
+        used = tree.features_used
+        table = np.empty((len(parts), len(used)))
+        for place, feature in enumerate(used):
+            table[:, place] = parts.column(self.features[feature].name)
+        return Forest(tuple(self.features[feature] for feature in used), (tree.among(used),)).values(table)[:, 0]
 
     def sums(self, parts: Parts, offsets: I8) -> F8:
         """Return the sums over the parts of every hypothesis, float64[hypotheses, trees]."""
-        values, numbers = self.values_of_parts(parts)
+        same = collapse(parts)
         sums = np.zeros((len(offsets) - 1, len(self.trees)))
-        sum_rows(np.ascontiguousarray(offsets, np.int64), numbers, values, sums)
+        values = self.values_of_parts(parts.take(same.firsts))
+        sum_rows(np.ascontiguousarray(offsets, np.int64), same.numbers, values, sums)
         return sums
-
-
-_BLOCK = 1 << 16  # parts at a time: all their features are laid out for the kernel
 
 
 @kernel_inlined

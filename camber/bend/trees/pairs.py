@@ -67,6 +67,18 @@ class Differences:
         """Return the number of pairs."""
         return len(self.offsets) - 1
 
+    def products(self, values: F8) -> F8:
+        """Return by how much the sums of values float64[rows] of the two hypotheses differ, float64[pairs]."""
+        sums = np.empty(len(self))
+        _products(self.offsets, self.rows, self.counts, np.ascontiguousarray(values, np.float64), sums)
+        return sums
+
+    def project(self, slopes: F8, rows: int) -> F8:
+        """Return the sums over pairs of slope times difference, float64[rows]: derivatives in the values of rows."""
+        sums = np.zeros(rows)
+        _project(self.offsets, self.rows, self.counts, np.ascontiguousarray(slopes, np.float64), sums)
+        return sums
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
@@ -152,6 +164,22 @@ def _curvatures(shared: tuple[Rows, Pairs, U1, int, int], piece: tuple[int, int,
     hits, stamps, touched = np.zeros(last), np.full(last, -1, np.int64), np.empty(last, np.int64)
     _list_curvatures(*arrays, starts, indicators, node_of, node, hits, stamps, touched, sums)
     return sums
+
+
+@kernel
+def _products(offsets, rows, counts, values, sums):
+    for pair in range(len(sums)):
+        total = 0.0
+        for item in range(offsets[pair], offsets[pair + 1]):
+            total += counts[item] * values[rows[item]]
+        sums[pair] = total
+
+
+@kernel
+def _project(offsets, rows, counts, slopes, sums):
+    for pair in range(len(slopes)):
+        for item in range(offsets[pair], offsets[pair + 1]):
+            sums[rows[item]] += counts[item] * slopes[pair]
 
 
 @kernel

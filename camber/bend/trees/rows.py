@@ -16,7 +16,7 @@ import numpy.typing as npt
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I4, I8, U1, Bools
 from camber.bend.trees.binning import ABSENT, MOST_BINS, edges_of, encode, sampled
-from camber.bend.trees.collapse import collapse
+from camber.bend.trees.collapse import Collapsed, collapse
 from camber.errors import CamberError, SettingsError
 from camber.features.feature import INDICATOR, RULE, Feature, names_of
 from camber.features.parts import Parts
@@ -50,9 +50,11 @@ class Rows:
     numbers: I4 | None = None  # [parts] the row of each part; None: every row is one part
 
     @classmethod
-    def of_parts(cls, parts: Parts, most: int = MOST_BINS, slopes: Sequence[str] = ()) -> Rows:
-        """Collapse equal parts; leaves may be linear in the features `slopes`."""
-        same = collapse(parts)
+    def of_parts(
+        cls, parts: Parts, most: int = MOST_BINS, slopes: Sequence[str] = (), same: Collapsed | None = None
+    ) -> Rows:
+        """Collapse equal parts (`same`: which are, if that is known); leaves may be linear in the features `slopes`."""
+        same = same or collapse(parts)
         table_rows = parts.rows[same.firsts]
         often = np.bincount(table_rows, same.counts, len(parts.table)).astype(np.int64)
         inside = [column for column, feature in enumerate(parts.features) if feature.scope == RULE]

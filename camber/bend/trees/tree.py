@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -111,6 +111,12 @@ class Tree:
     def features_used(self) -> tuple[int, ...]:
         """The features that a value of the tree depends on, rising."""
         return tuple(sorted({*self.features.tolist(), *([self.slope] if self.linear else [])}))
+
+    def among(self, chosen: Sequence[int]) -> Tree:
+        """Return the tree for a table that has only the features `chosen`, in that order."""
+        places = {feature: place for place, feature in enumerate(chosen)}
+        features = np.array([places[feature] for feature in self.features.tolist()], np.int64)
+        return replace(self, features=features, slope=places[self.slope] if self.linear else -1)
 
     def scaled(self, factor: float) -> Tree:
         """Return the tree with all its values multiplied."""
