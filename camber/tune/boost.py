@@ -318,7 +318,7 @@ def line_search(margins: F8, column: F8, l2: float) -> float:
     Newton's method, between bounds that the sign of the slope moves.
 
     >>> round(line_search(np.zeros(2), np.array([1.0, -0.5]), 1.0), 4)
-    0.3094
+    0.3085
     """
     weight, low, high = 0.0, -MOST_WEIGHT, MOST_WEIGHT
     for _ in range(_STEPS):
