@@ -11,6 +11,7 @@ F8 = npt.NDArray[np.float64]
 F4 = npt.NDArray[np.float32]
 I8 = npt.NDArray[np.int64]
 I4 = npt.NDArray[np.int32]
+I2 = npt.NDArray[np.int16]
 U1 = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
 Records = npt.NDArray[np.void]  # structured: a table that is probed at random

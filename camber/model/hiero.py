@@ -72,6 +72,10 @@ class HieroRules:
         """Return the features of parts, before any bend."""
         return NATIVE.all(tuple(map(feature_of, self.extraction.features)), language_models)
 
+    def untuned(self, language_models: int) -> Weights:
+        """Return weights for a translator that was not tuned."""
+        return untuned_hiero_weights(language_models, self.extraction)
+
     def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: Bend | None = None) -> ChartDecoder:
         """Return the decoder; without a bend, it weighs logarithms."""
         extractor = HieroExtractor(self.index, None, self.extraction)

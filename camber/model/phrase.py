@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from camber.bend.bend import Bend
 from camber.decode.phrase.decoder import PhraseDecoder
-from camber.decode.phrase.features import features
+from camber.decode.phrase.features import features, untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
 from camber.decode.searcher import LogLinear
-from camber.features.feature import Feature
+from camber.features.feature import Feature, names_of
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.added import open_overlay
 from camber.model.directory import Draft, ModelDirectory
-from camber.model.kinds import open_weighed
+from camber.model.kinds import UNTUNED, open_weighed
 from camber.model.language_models import language_sizes, save_language_models
+from camber.rules.phrase.features import SCORE_NAMES, beyond_store
 from camber.rules.phrase.settings import RuleSettings
-from camber.rules.phrase.source import OverlaidRules, PhraseSource, StoredRules
-from camber.rules.phrase.store import SCORE_NAMES, RuleStore, feature_of
+from camber.rules.phrase.source import OverlaidRules, PhraseSource, StoredRules, features_of
+from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextPipeline
 
-if TYPE_CHECKING:  # imported where there are added pairs
+if TYPE_CHECKING:  # imported where they are needed
+    from camber.rules.phrase.large import LargeFeatures
     from camber.rules.phrase.overlay import Overlay
 
-#: the folder of the rules
-FOLDER = "rules"
+#: the folder of the rules, and that of features beyond those that every store knows
+FOLDER, LARGE = "rules", "large"
 
 
 @dataclass(frozen=True)
@@ -38,16 +41,28 @@ class PhraseRules:
     features: tuple[str, ...] = SCORE_NAMES  # of the phrase pairs
     settings: DecodeSettings = field(default_factory=DecodeSettings)
     added: Overlay | None = None
+    large: LargeFeatures | None = None  # needed for features beyond those that every store knows
+
+    @property
+    def own(self) -> tuple[Feature, ...]:
+        """The features of the phrase pairs."""
+        return features_of(self.features, self.large.inventory if self.large else None)
 
     def inputs(self, language_models: int) -> tuple[Feature, ...]:
         """Return the features of parts, before any bend."""
-        return features(language_models, tuple(map(feature_of, self.features)))
+        return features(language_models, self.own)
+
+    def untuned(self, language_models: int) -> Weights:
+        """Return weights for a translator that was not tuned."""
+        return Weights(untuned_weights(language_models, names_of(self.own)), signature=UNTUNED)
 
     def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: Bend | None = None) -> PhraseDecoder:
         """Return the decoder; without a bend, it weighs logarithms."""
-        rules: PhraseSource = StoredRules(self.store, self.features)
-        if self.added is not None:
-            rules = OverlaidRules(self.added, self.features)
+        rules: PhraseSource
+        if self.added is None:
+            rules = StoredRules(self.store, self.features, self.large)
+        else:
+            rules = OverlaidRules(self.added, self.features, self.large.inventory if self.large else None)
         return PhraseDecoder(rules, models, weights.values, self.settings, bend)
 
 
@@ -62,13 +77,23 @@ class PhraseKind:
 
     def rules(self, directory: ModelDirectory) -> PhraseRules:
         """Open the rules of a model, with the settings of the search that it records."""
-        store = RuleStore.load(directory.path / FOLDER)
-        features = RuleSettings.from_dict(directory.settings.get("rules", {})).features
         settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
-        return PhraseRules(store, features, settings, open_overlay(directory, store))
+        chosen = RuleSettings.from_dict(directory.settings.get("rules", {}))
+        rules = open_rules(directory.path / FOLDER, chosen.features, settings)
+        return replace(rules, added=open_overlay(directory, rules.store))
 
 
 KIND = PhraseKind()
+
+
+def open_rules(folder: Path, names: tuple[str, ...], settings: DecodeSettings) -> PhraseRules:
+    """Open a folder of rules, with what the named features need."""
+    store = RuleStore.load(folder)
+    if not beyond_store(names):
+        return PhraseRules(store, names, settings)
+    from camber.rules.phrase.large import LargeFeatures
+
+    return PhraseRules(store, names, settings, large=LargeFeatures.load(folder / LARGE, store))
 
 
 def save_phrase_model(
@@ -79,6 +104,8 @@ def save_phrase_model(
         (draft.folder / name).mkdir()
     text.save(draft.folder / "text")
     rules.store.save(draft.folder / FOLDER)
+    if rules.large is not None:
+        rules.large.save(draft.folder / FOLDER / LARGE)
     save_language_models(models, draft.folder)
     weights.write(draft.folder / "weights.tsv")
     draft.settings["decode"] = rules.settings.to_dict()

@@ -14,7 +14,7 @@ from camber.lm.ngrams import NgramModel
 from camber.model.directory import check_place, write_model
 from camber.model.phrase import PhraseRules, save_phrase_model
 from camber.progress import log, stage
-from camber.rules.phrase.store import SCORE_NAMES
+from camber.rules.phrase.features import SCORE_NAMES
 from camber.text.pipeline import TextPipeline, TextSettings
 
 #: Moses' numbers of searches over strings with a chart, and of those over trees and forests

@@ -155,21 +155,35 @@ class _Training:
             lambda folder: _language_models(corpus, arpas, settings, folder),
             code=("camber.lm",),
         )
+        words = self.words(corpus) if self.method.needs_words(settings) else None
         rules = run(
             self.method.folder,
-            {"corpus": corpus, "aligned": aligned, "settings": self.method.rule_settings(settings)},
+            {"corpus": corpus, "aligned": aligned, "settings": self.method.rule_settings(settings), "words": words},
             lambda folder: self.method.make_rules(
-                load_bitext(corpus.folder), _load_alignment(aligned.folder), settings, self.engine, folder
+                load_bitext(corpus.folder), _load_alignment(aligned.folder), settings, self.engine, folder,
+                words.folder if words else None,
             ),
             code=self.method.code,
-        )
+        )  # fmt: skip
         return _Made(corpus, aligned, language, rules)
+
+    def words(self, corpus: Stage) -> Stage:
+        """Learn what features of rules must know about the words of both languages."""
+        rules, align = self.settings.rules, self.settings.align
+
+        def learn(folder: Path) -> None:
+            from camber.rules.phrase.words import WordKnowledge
+
+            WordKnowledge.learn(load_bitext(corpus.folder), rules, align, self.engine).save(folder)
+
+        inputs = {"corpus": corpus, "clusters": rules.clusters, "merges": rules.subword_merges, "align": align}
+        return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.phrase"))
 
     def untuned(self, made: _Made) -> Translator:
         """Open what the stages made as a translator with untuned weights."""
         rules = self.method.open_rules(made.rules.folder, self.settings)
         models = open_language_models(made.language.folder)
-        weights = self.method.untuned(len(models), self.settings)
+        weights = rules.untuned(len(models))
         text = TextPipeline.load(made.corpus.folder / "text")
         return Translator(text, rules.weighted(models, weights, None), weights)
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import click
 
 from camber.model.translator import Translation
-from camber.rules.phrase.store import SCORE_NAMES, RuleStore
+from camber.rules.phrase.features import SCORE_NAMES
+from camber.rules.phrase.store import RuleStore
 
 Span = tuple[int, int]
 

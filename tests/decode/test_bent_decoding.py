@@ -28,8 +28,8 @@ from camber.engine import Threads
 from camber.errors import CamberError
 from camber.features.feature import Feature, names_of
 from camber.files import read_lines
+from camber.rules.phrase.features import feature_of
 from camber.rules.phrase.source import StoredRules
-from camber.rules.phrase.store import feature_of
 from camber.tune.bending import bent_decoder
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks

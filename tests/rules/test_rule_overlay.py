@@ -16,7 +16,8 @@ from camber.corpus import Bitext, Sentences
 from camber.errors import ModelError
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.overlay import WORTH, Overlay, number_phrases
+from camber.rules.phrase.numbering import number_phrases
+from camber.rules.phrase.overlay import WORTH, Overlay
 from camber.rules.phrase.settings import RuleSettings
 
 ALL = RuleSettings(max_phrase_length=4, options_per_phrase=0)

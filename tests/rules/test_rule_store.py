@@ -16,9 +16,10 @@ from camber.corpus import Vocabulary
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.formats.moses.phrase_table import read_moses
 from camber.kernel import compiled_kernels
+from camber.rules.phrase.features import SCORE_NAMES
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.significance import significance, significant
-from camber.rules.phrase.store import SCORE_NAMES, RuleStore
+from camber.rules.phrase.store import RuleStore
 
 
 def store_of(phrases, options=None):

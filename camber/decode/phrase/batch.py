@@ -36,7 +36,7 @@ class DerivationColumns(NamedTuple):
     count: Array  # int64[sentences]
     part_first: Array  # int64[derivations + 1]
     score: Array  # float64[derivations]
-    features: Array  # float64[parts, features], raw; NaN: absent
+    features: Array  # float64[parts, features], raw, without those that are a rule's own
     rule: Array  # int64[parts]
     span: Array  # int64[parts, 2]
     option: Array  # int64[parts]
@@ -143,17 +143,10 @@ class Limits(NamedTuple):
     tries: int  # derivations that are looked at for distinct texts
 
 
-class RuleColumns(NamedTuple):
-    """What the features of parts are read from."""
-
-    table: Array  # float32[R, own]: the rules' own features, raw
-    reordering: Array  # float32[R, 6 or 0]
-
-
 @kernel
-def decode_batch(sentences, limits, options, rules, models, context, future, room, list_room, columns):
+def decode_batch(sentences, limits, options, reordering, models, context, future, room, list_room, columns):
     """Decode the sentences from columns.next[0] on; return 0, or a negative code when a work array is too small."""
-    with_reordering = rules.reordering.shape[1] == 6
+    with_reordering = reordering.shape[1] == 6
     while columns.next[0] < len(sentences.offsets) - 1:
         s, d, part = columns.next[0], columns.next[1], columns.next[2]
         a, b = sentences.offsets[s], sentences.offsets[s + 1]
@@ -177,7 +170,7 @@ def decode_batch(sentences, limits, options, rules, models, context, future, roo
         if count < 0:
             return ITEMS_FULL
         for n in range(d, d + count):
-            part_features(room.hyps, list_room.path, part, n, options, rules, models, begin, ends, columns)
+            part_features(room.hyps, list_room.path, part, n, options, reordering, models, begin, ends, columns)
         columns.count[s] = count
         columns.next[0], columns.next[1], columns.next[2] = s + 1, d + count, columns.part_first[d + count]
     return 0
@@ -201,14 +194,20 @@ def spell(columns, options, unknown_ids, offsets, ids):
 
 
 @kernel
-def part_rows(columns, parts, inside, outside, table, context):
-    """Divide the features of parts into those that their option tells, and the others.
+def part_rows(columns, outside, place, rows, first, context):
+    """Number the options that parts have, by first use; return how many there are.
 
-    inside, outside int64: columns of either kind; table float64[options, inside]; context float64[parts, outside].
+    place int64[options], -1 at first; rows int32[parts]: the number of each part's option; first int64[parts]: a part
+    that has it; outside int64: features that the option does not tell, which go to context float64[parts, outside].
     """
-    for part in range(parts):
+    count = 0
+    for part in range(len(rows)):
         option = columns.option[part]
-        for k in range(len(inside)):
-            table[option, k] = columns.features[part, inside[k]]
+        if place[option] < 0:
+            place[option] = count
+            first[count] = part
+            count += 1
+        rows[part] = place[option]
         for k in range(len(outside)):
             context[part, k] = columns.features[part, outside[k]]
+    return count

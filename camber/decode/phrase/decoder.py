@@ -20,18 +20,26 @@ from camber.decode.batches import decode_batches
 from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.languages import Languages
 from camber.decode.phrase import batch as kernels
-from camber.decode.phrase.batch import DerivationColumns, Limits, RuleColumns, Workspace, decode_batch, part_rows, spell
-from camber.decode.phrase.features import DISTORTION, LM, features
+from camber.decode.phrase.batch import DerivationColumns, Limits, Workspace, decode_batch, part_rows, spell
+from camber.decode.phrase.features import DISTORTION, LM, WORD_PENALTY, features
 from camber.decode.phrase.in_context import PhraseContext
-from camber.decode.phrase.options import LanguageModels, Options, Words, build_options, rule_columns, rule_values
+from camber.decode.phrase.options import (
+    LanguageModels,
+    Options,
+    Words,
+    build_options,
+    rule_columns,
+    rule_values,
+    rules_of,
+)
 from camber.decode.phrase.settings import DecodeSettings
 from camber.decode.searcher import Work
 from camber.decode.windows import decode_in_windows
 from camber.engine import LOCAL, Engine
-from camber.features.feature import RULE, Feature
+from camber.features.feature import INDICATOR, RULE, Feature
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
-from camber.rules.phrase.source import PhraseSource
+from camber.rules.phrase.source import PhraseBatch, PhraseSource
 
 #: sentences decoded by one call of the kernel: enough to share options, few enough to share among threads
 BATCH = 125
@@ -42,6 +50,7 @@ DISTINCT_FACTOR = 100
 class Searched(NamedTuple):
     """What the kernels left of a batch."""
 
+    batch: PhraseBatch
     columns: DerivationColumns
     options: Options
     unknown: list[str]
@@ -118,17 +127,19 @@ class PhraseDecoder(Weighed):
     def rule_values(self, inputs: Sequence[Input]) -> Seen:
         """Return the raw values of the features that can be bent in all rules for some sentences, and how often each.
 
-        A rule counts once for every span of source words that it applies to.
+        A rule counts once for every span of source words that it applies to. Indicators have nothing to bend.
         """
-        names = [self.inputs[column].name for column in rule_columns(self._own).tolist()]
+        own = [feature.name for feature in self.rules.features if feature.kind != INDICATOR]
+        names = [*own, self.inputs[self._own + WORD_PENALTY].name]
         batches = (inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH))
         return tally_columns(names, map(self._rule_values, batches))
 
     def _rule_values(self, inputs: Sequence[Input]) -> tuple[F8, I8]:
         """Return what can be bent of every rule for some sentences, and how many spans it applies to."""
-        batch = self.rules.batch(inputs)
+        batch = self.rules.batch(inputs).without_indicators()
         phrases, often = np.unique(batch.spans[batch.spans >= 0], return_counts=True)
-        return rule_values(batch, phrases), np.repeat(often, np.diff(batch.store.rule_offsets)[phrases])
+        values = rule_values(batch, rules_of(batch.store, phrases))
+        return values, np.repeat(often, np.diff(batch.store.rule_offsets)[phrases])
 
     def decode(
         self,
@@ -190,7 +201,7 @@ class PhraseDecoder(Weighed):
         words = Words(languages.roots, languages.words(self.target_vocabulary), languages.words_of(unknown))
         context = None
         if self._trees is not None:
-            context = PhraseContext(self._trees, rules.table, rules.store.reordering, np.zeros(len(self.inputs)))
+            context = PhraseContext(self._trees, rules.columns, rules.store.reordering, np.zeros(len(self.inputs)))
         options = build_options(self.weighing, self.settings.options, rules, phrases, models, words, context)
         task = kernels.Sentences(
             spans,
@@ -198,7 +209,7 @@ class PhraseDecoder(Weighed):
             np.tile(languages.begin if begin is None else begin, (len(inputs), 1)),
             np.tile(languages.ends(final=final), (len(inputs), 1)),
         )
-        columns = DerivationColumns.make(len(inputs), len(spans), nbest, len(self.inputs))
+        columns = DerivationColumns.make(len(inputs), len(spans), nbest, len(self.inputs) - self._own)
         workspace = Workspace(max(map(len, inputs)), len(languages), self.settings.pop_limit, nbest)
         limits = Limits(
             self.weighing.linear[self._own + DISTORTION],
@@ -211,19 +222,22 @@ class PhraseDecoder(Weighed):
         code = -1
         while code < 0:
             code = decode_batch(
-                task, limits, options, RuleColumns(rules.table, rules.store.reordering), models, context,
-                workspace.future(), workspace.room(), workspace.list_room(), columns,
+                task, limits, options, rules.store.reordering, models, context, workspace.future(), workspace.room(),
+                workspace.list_room(), columns,
             )  # fmt: skip
             if code < 0:
                 workspace.grow(code)
         if rules.numbers is not None:  # rules are known outside by numbers that do not depend on the batch
             parts = columns.rule[: columns.next[2]]
             parts[parts >= 0] = rules.numbers[parts[parts >= 0]]
-        return Searched(columns, options, unknown, workspace.work)
+        return Searched(rules, columns, options, unknown, workspace.work)
 
     def derivations(self, searched: Searched) -> Iterator[list[Derivation]]:
         """Turn the kernels' columns into derivations, sentence by sentence."""
         columns, options, vocabulary = searched.columns, searched.options, self.target_vocabulary.words
+        parts = int(columns.next[2])
+        own = searched.batch.columns.values(options.rule[columns.option[:parts]])
+        features = np.concatenate((own, columns.features[:parts]), axis=1)
         first = 0
         for count in columns.count.tolist():
             derivations = []
@@ -241,7 +255,7 @@ class PhraseDecoder(Weighed):
                         self.inputs,
                         words,
                         float(columns.score[n]),
-                        columns.features[a:b],
+                        features[a:b],
                         columns.rule[a:b],
                         columns.span[a:b],
                         np.stack([lengths[:-1], lengths[1:]], axis=1),
@@ -279,26 +293,31 @@ def _decode_columns(shared: tuple[PhraseDecoder, Vocabulary, int], batch: Sequen
     decoder, vocabulary, nbest = shared
     if max(map(len, batch), default=0) > decoder.settings.window:
         return HypothesisColumns.of(_decode_batch((decoder, nbest, True), batch)[0], vocabulary, decoder.weighing)
-    columns, options, unknown, _ = decoder.search(batch, decoder.languages, nbest, distinct=True)
+    searched = decoder.search(batch, decoder.languages, nbest, distinct=True)
+    columns, options = searched.columns, searched.options
     count, parts = int(columns.next[1]), int(columns.next[2])
     offsets = np.zeros(count + 1, np.int64)
     chosen = columns.option[:parts]
     ids = np.empty(int((options.word_first[chosen + 1] - options.word_first[chosen]).sum()), np.int32)
-    spell(columns, options, vocabulary.encode(unknown), offsets, ids)
-    design = decoder.weighing.design(_parts(decoder.inputs, columns, options), columns.part_first[: count + 1])
+    spell(columns, options, vocabulary.encode(searched.unknown), offsets, ids)
+    design = decoder.weighing.design(_parts(decoder.inputs, searched), columns.part_first[: count + 1])
     return HypothesisColumns(columns.count, design.dense, Sentences(ids, offsets, vocabulary), design.sparse)
 
 
-def _parts(inputs: tuple[Feature, ...], columns: DerivationColumns, options: Options) -> Parts:
+def _parts(inputs: tuple[Feature, ...], searched: Searched) -> Parts:
     """Return all parts of a batch; what is known of a rule before the search is that of its option."""
-    parts = int(columns.next[2])
+    batch, columns, options = searched.batch, searched.columns, searched.options
+    parts, own = int(columns.next[2]), batch.columns.width
     inside, outside = (
-        np.array([column for column, feature in enumerate(inputs) if (feature.scope == RULE) == known], np.int64)
+        np.array([at for at, feature in enumerate(inputs[own:]) if (feature.scope == RULE) == known], np.int64)
         for known in (True, False)
     )
-    table, context = np.full((len(options.rule), len(inside)), np.nan), np.empty((parts, len(outside)))
-    part_rows(columns, parts, inside, outside, table, context)
-    return Parts(inputs, table, columns.option[:parts], context, columns.rule[:parts])
+    rows, first, context = np.empty(parts, np.int32), np.empty(parts, np.int64), np.empty((parts, len(outside)))
+    count = part_rows(columns, outside, np.full(len(options.rule), -1, np.int64), rows, first, context)
+    first = first[:count]
+    values = batch.columns.values(options.rule[columns.option[first]])
+    table = np.concatenate((values, columns.features[first][:, inside]), axis=1)
+    return Parts(inputs, table, rows, context, columns.rule[:parts])
 
 
 def _number_phrases(spans: I8, flat: Sequence[str]) -> tuple[I8, I8, list[str]]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from camber.features.feature import CONTEXT, INDICATOR, LEAST, NUMBER, RULE, Feature, names_of
 from camber.kernel import kernel
-from camber.rules.phrase.store import REORDERING_NAMES, SCORE_NAMES, feature_of
+from camber.rules.phrase.features import SCORE_NAMES, feature_of
+from camber.rules.phrase.store import REORDERING_NAMES
 
 #: Lexicalised reordering: `backward` relative to the phrase before, `forward` to the phrase after.
 ORIENTATION_NAMES = tuple(f"reorder_{name}" for name in REORDERING_NAMES)
@@ -60,14 +61,17 @@ def feature_names(language_models: int, rule_features: Sequence[str] = SCORE_NAM
 def untuned_weights(language_models: int, rule_features: Sequence[str] = SCORE_NAMES) -> dict[str, float]:
     """Return sensible weights for a system that was not tuned (the best of some twenty tried on three dev sets).
 
-    Counts get what the probabilities made of them would get: log p(t|s) is log c(s, t) - log c(s).
+    `rule_features` are the names of the rules' own features. Where there are no phrase probabilities, counts get what
+    the probabilities made of them would get: log p(t|s) is log c(s, t) - log c(s). All else is 0 until it is tuned.
     """
-    names = feature_names(language_models, rule_features)
-    weights = dict.fromkeys(rule_features, 0.25)
-    whole = [name for name in ("count_s", "count_t") if name in weights]
-    weights |= dict.fromkeys(whole, -0.25)
-    if "count_st" in weights:
-        weights["count_st"] = 0.25 * max(1, len(whole))
+    own = tuple(Feature(name, NUMBER, RULE) for name in rule_features)
+    names = names_of(features(language_models, own))
+    weights = {name: 0.25 if name in SCORE_NAMES else 0.0 for name in rule_features}
+    if not {"p_t_given_s", "p_s_given_t"} <= weights.keys():
+        whole = [name for name in ("count_s", "count_t") if name in weights]
+        weights |= dict.fromkeys(whole, -0.25)
+        if "count_st" in weights:
+            weights["count_st"] = 0.25 * max(1, len(whole))
     weights |= dict.fromkeys(ORIENTATION_NAMES, 0.3)
     weights |= {"distortion": 0.2, "word_penalty": -1.0, "phrase_penalty": 0.2, "unknown": -100.0}
     weights |= dict.fromkeys(names[len(rule_features) + LM :], 0.5 / max(1, language_models))

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from camber.arrays.types import F8, Array
 from camber.bend.trees.context import ContextTrees, worth_in_context
 from camber.decode.phrase.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.kernel import kernel
+from camber.rules.phrase.source import RuleColumns, rule_value
 
 
 class PhraseContext(NamedTuple):
     """What trees in context need to know about rules, and room for the features of one part."""
 
     trees: ContextTrees
-    table: Array  # float32[R, own]: the rules' own features, raw
+    rules: RuleColumns  # the rules' own features, raw
     reordering: Array  # float32[R, 6 or 0]
     vector: F8  # [inputs]
 
@@ -33,11 +32,11 @@ def part_worth(context, rule, words, previous, orientation, jump):
     """
     if rule < 0:
         return 0.0
-    vector, own = context.vector, context.table.shape[1]
+    vector, own = context.vector, context.rules.width
     for k in range(len(context.trees.inputs)):
         column = context.trees.inputs[k]
         if column < own:
-            vector[column] = np.float64(context.table[rule, column])
+            vector[column] = rule_value(context.rules, rule, column)
         elif column < own + DISTORTION:
             vector[column] = 0.0
     if context.reordering.shape[1] == 6:
@@ -54,4 +53,4 @@ def part_worth(context, rule, words, previous, orientation, jump):
 @kernel
 def put_language_model(context, k, score):
     """Fill in what language model `k` says about a part."""
-    context.vector[context.table.shape[1] + LM + k] = score
+    context.vector[context.rules.width + LM + k] = score

@@ -141,12 +141,12 @@ def _seen(hyps, item, options, room, total):
 
 
 @kernel
-def part_features(hyps, path, part, derivation, options, rules, models, begin_states, end_words, columns):
-    """Write the raw features in context of one derivation, a row for each part.
+def part_features(hyps, path, part, derivation, options, reordering, models, begin_states, end_words, columns):
+    """Write the raw features in context of one derivation, a row for each part, but not those that are its rule's own.
 
-    path[0] is the hypothesis of part number `part`.
+    path[0] is the hypothesis of part number `part`; reordering is float32[rules, 6 or 0].
     """
-    features, own = columns.features, rules.table.shape[1]
+    features = columns.features
     first, last = columns.part_first[derivation], columns.part_first[derivation + 1]
     previous_begin, previous_end, previous_rule = np.int64(-1), np.int64(0), np.int64(-1)
     for row in range(first, last):
@@ -159,25 +159,21 @@ def part_features(hyps, path, part, derivation, options, rules, models, begin_st
         columns.span[row, 1] = end
         for f in range(features.shape[1]):
             features[row, f] = 0.0
-        features[row, own + DISTORTION] = -abs(begin - previous_end)
-        features[row, own + WORD_PENALTY] = options.word_first[option] - options.word_first[option + 1]
-        features[row, own + PHRASE_PENALTY] = 1.0
-        for f in range(own):
-            features[row, f] = np.nan if r < 0 else np.float64(rules.table[r, f])
+        features[row, DISTORTION] = -abs(begin - previous_end)
+        features[row, WORD_PENALTY] = options.word_first[option] - options.word_first[option + 1]
+        features[row, PHRASE_PENALTY] = 1.0
         if r < 0:
-            features[row, own + UNKNOWN] = 1.0
-        if rules.reordering.shape[1] == 6:
+            features[row, UNKNOWN] = 1.0
+        if reordering.shape[1] == 6:
             orientation = DISCONTINUOUS
             if begin == previous_end:
                 orientation = MONOTONE
             elif end == previous_begin:
                 orientation = SWAP
             if r >= 0:
-                features[row, own + REORDERING + orientation] = log_of(rules.reordering[r, orientation])
+                features[row, REORDERING + orientation] = log_of(reordering[r, orientation])
             if previous_rule >= 0:
-                features[row, own + REORDERING + 3 + orientation] = log_of(
-                    rules.reordering[previous_rule, 3 + orientation]
-                )
+                features[row, REORDERING + 3 + orientation] = log_of(reordering[previous_rule, 3 + orientation])
         previous_begin, previous_end, previous_rule = begin, end, r
     for k in range(len(begin_states)):
         state = begin_states[k]
@@ -190,4 +186,4 @@ def part_features(hyps, path, part, derivation, options, rules, models, begin_st
             if row == last - 1 and end_words[k] >= 0:
                 gain, state = step(models.nodes, models.children, state, end_words[k])
                 total += gain
-            features[row, own + LM + k] = total
+            features[row, LM + k] = total

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.ragged import places_of
 from camber.arrays.types import F4, F8, I4, I8
 from camber.bend.weighing import Weighing
 from camber.decode.phrase.features import PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
@@ -18,7 +19,11 @@ from camber.decode.phrase.in_context import PhraseContext, part_worth, put_langu
 from camber.kernel import kernel
 from camber.kernel.sort import insert_falling
 from camber.lm.ngrams import step
-from camber.rules.phrase.source import PhraseBatch
+from camber.rules.phrase.source import PhraseBatch, fill_values
+from camber.rules.phrase.store import RuleStore
+
+#: numbers that are made at a time to weigh rules: with many features, those of all rules of a batch would be a lot
+_CELLS = 1 << 20
 
 
 class LanguageModels(NamedTuple):
@@ -77,10 +82,14 @@ def build_options(
     context: PhraseContext | None = None,
 ) -> Options:
     """Score the rules of `phrases` (rows of the batch's store, or -1 - u for unknown word u); keep `limit` of each."""
-    store, own = batch.store, batch.table.shape[1]
+    store, own = batch.store, batch.columns.width
     other = weighing.linear[own:]  # of what comes behind the rules' own features
     known = phrases[phrases >= 0]
-    worth = weighing.rule_worth(rule_values(batch, known), rule_columns(own))
+    rows = rules_of(store, known)
+    worth = np.empty(len(rows))
+    step = max(1, _CELLS // (own + 1))
+    for at in range(0, len(rows), step):
+        worth[at : at + step] = weighing.rule_worth(rule_values(batch, rows[at : at + step]), rule_columns(own))
     sizes = store.rule_offsets[known + 1] - store.rule_offsets[known]
     room = int(np.minimum(sizes, limit).sum()) + len(phrases) - len(known) + 1
     first = np.zeros(len(phrases) + 1, np.int64)
@@ -127,25 +136,18 @@ def rule_columns(own: int) -> I8:
     return np.array([*range(own), own + WORD_PENALTY], np.int64)
 
 
-def rule_values(batch: PhraseBatch, phrases: I8) -> F8:
-    """Return the raw features `rule_columns` of all rules of some phrases, in their order: float64[rules, own + 1]."""
-    store, table = batch.store, batch.table
-    sizes = store.rule_offsets[phrases + 1] - store.rule_offsets[phrases]
-    values = np.empty((int(sizes.sum()), table.shape[1] + 1))
-    _rule_values(phrases, store.rule_offsets, store.target_offsets, table, values)
+def rules_of(store: RuleStore, phrases: I8) -> I8:
+    """Return the rules of some phrases, in their order."""
+    starts = store.rule_offsets[phrases]
+    return places_of(starts, store.rule_offsets[phrases + 1] - starts)
+
+
+def rule_values(batch: PhraseBatch, rules: I8) -> F8:
+    """Return the raw features `rule_columns` of some rules: float64[rules, own + 1]."""
+    values = np.empty((len(rules), batch.columns.width + 1))
+    fill_values(batch.columns, rules, values)
+    values[:, -1] = batch.store.target_offsets[rules] - batch.store.target_offsets[rules + 1]
     return values
-
-
-@kernel
-def _rule_values(phrases, rule_offsets, target_offsets, table, values):
-    own = table.shape[1]
-    at = 0
-    for phrase in phrases:
-        for r in range(rule_offsets[phrase], rule_offsets[phrase + 1]):
-            for f in range(own):
-                values[at, f] = np.float64(table[r, f])
-            values[at, own] = target_offsets[r] - target_offsets[r + 1]
-            at += 1
 
 
 @kernel

@@ -22,7 +22,8 @@ from camber.errors import InputError
 from camber.files import read_bytes
 from camber.kernel import kernel, kernel_inlined
 from camber.kernel.words import NOTHING, rehash, set_word, with_byte, word_slot
-from camber.rules.phrase.store import REORDERING_NAMES, SCORE_NAMES, RuleStore
+from camber.rules.phrase.features import SCORE_NAMES
+from camber.rules.phrase.store import REORDERING_NAMES, RuleStore
 
 #: Powers of ten, correctly rounded.
 _POWERS = np.array([float(f"1e{power}") for power in range(309)])

@@ -27,7 +27,7 @@ from camber.files import decode_lines, read_bytes, write_lines, write_whole
 from camber.formats.moses.phrase_table import MosesSide, MosesTable, read_columns
 from camber.rules.hiero.grammar import Grammar
 from camber.rules.hiero.rule_table import RuleTable, logarithms
-from camber.rules.phrase.store import SCORE_NAMES
+from camber.rules.phrase.features import SCORE_NAMES
 
 GAP, HEAD = "[X][X]", "[X]"
 #: What Moses' own extraction writes: the sentence begins, ends, and a piece is put behind its beginning.

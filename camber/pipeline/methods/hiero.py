@@ -8,8 +8,7 @@ from typing import Any
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext
 from camber.engine import Engine
-from camber.features.weights import Weights
-from camber.model.hiero import FOLDER, HieroRules, index_sizes, untuned_hiero_weights
+from camber.model.hiero import FOLDER, HieroRules, index_sizes
 from camber.pipeline.settings import TrainSettings
 from camber.rules.hiero.index import CorpusIndex
 
@@ -30,8 +29,18 @@ class HieroMethod:
         """Return the settings of extraction on demand and of the search."""
         return [settings.hiero, settings.chart]
 
+    def needs_words(self, settings: TrainSettings) -> bool:
+        """Return that they do not."""
+        return False
+
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        words: Path | None = None,
     ) -> None:
         """Index the corpus."""
         CorpusIndex.build(bitext, alignment).save(folder)
@@ -39,10 +48,6 @@ class HieroMethod:
     def open_rules(self, folder: Path, settings: TrainSettings) -> HieroRules:
         """Open the index."""
         return HieroRules(CorpusIndex.load(folder), settings.hiero, settings.chart)
-
-    def untuned(self, language_models: int, settings: TrainSettings) -> Weights:
-        """Return weights for a translator that was not tuned."""
-        return untuned_hiero_weights(language_models, settings.hiero)
 
     def sizes(self, folder: Path) -> dict[str, int]:
         """Return what a reader of `model.toml` wants to know about the index."""

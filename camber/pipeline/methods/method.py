@@ -14,6 +14,13 @@ from camber.model.kinds import Unweighted
 from camber.pipeline.settings import TrainSettings
 
 
+class Trainable(Unweighted, Protocol):
+    """Rules that weights are still to be found for."""
+
+    def untuned(self, language_models: int) -> Weights:
+        """Return weights for a translator that was not tuned."""
+
+
 class Method(Protocol):
     """One way to make a translator from an aligned corpus."""
 
@@ -47,16 +54,22 @@ class Method(Protocol):
     def search_settings(self, settings: TrainSettings) -> Any:
         """Return the settings of extraction on demand and search, which tuning depends on."""
 
+    def needs_words(self, settings: TrainSettings) -> bool:
+        """Say whether features of rules need what can be learnt about words, which then is learnt first."""
+
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        words: Path | None = None,
     ) -> None:
-        """Fill `folder` with what translating needs of the corpus."""
+        """Fill `folder` with what translating needs of the corpus; `words` is a folder of :class:`WordKnowledge`."""
 
-    def open_rules(self, folder: Path, settings: TrainSettings) -> Unweighted:
+    def open_rules(self, folder: Path, settings: TrainSettings) -> Trainable:
         """Open what :meth:`make_rules` wrote."""
-
-    def untuned(self, language_models: int, settings: TrainSettings) -> Weights:
-        """Return weights for a translator that was not tuned."""
 
     def sizes(self, folder: Path) -> dict[str, int]:
         """Return what a reader of `model.toml` wants to know about the rules."""

@@ -6,15 +6,13 @@ from pathlib import Path
 
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext
-from camber.decode.phrase.features import untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
-from camber.features.weights import Weights
 from camber.model.added import LEXICON
-from camber.model.kinds import UNTUNED
-from camber.model.phrase import FOLDER, PhraseRules, store_sizes
+from camber.model.phrase import FOLDER, LARGE, PhraseRules, open_rules, store_sizes
 from camber.pipeline.settings import TrainSettings
 from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.features import beyond_store
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 
@@ -37,19 +35,31 @@ class PhraseMethod:
         """Return the settings of the search."""
         return settings.decode
 
+    def needs_words(self, settings: TrainSettings) -> bool:
+        """Say whether the features are more than every rule store knows."""
+        return bool(beyond_store(settings.rules.features))
+
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        words: Path | None = None,
     ) -> None:
-        """Extract all phrase pairs."""
-        extract(bitext, alignment, settings.rules, engine).save(folder)
+        """Extract all phrase pairs, and measure what other features they shall have."""
+        store = extract(bitext, alignment, settings.rules, engine)
+        store.save(folder)
+        if words is not None:
+            from camber.rules.phrase.large import LargeFeatures
+            from camber.rules.phrase.words import WordKnowledge
+
+            LargeFeatures.of(WordKnowledge.load(words), store, settings.rules).save(folder / LARGE)
 
     def open_rules(self, folder: Path, settings: TrainSettings) -> PhraseRules:
         """Open the phrase pairs."""
-        return PhraseRules(RuleStore.load(folder), settings.rules.features, settings.decode)
-
-    def untuned(self, language_models: int, settings: TrainSettings) -> Weights:
-        """Return weights for a translator that was not tuned."""
-        return Weights(untuned_weights(language_models, settings.rules.features), signature=UNTUNED)
+        return open_rules(folder, settings.rules.features, settings.decode)
 
     def sizes(self, folder: Path) -> dict[str, int]:
         """Return what a reader of `model.toml` wants to know about the phrase pairs."""

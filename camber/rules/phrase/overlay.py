@@ -20,14 +20,13 @@ import numpy as np
 
 from camber.align.lexical import LexicalTable, lexical_table
 from camber.arrays.ragged import cut, offsets_from, places_of, take_ragged
-from camber.arrays.types import F8, I4, I8, U1, AnyArray, Bools
+from camber.arrays.types import F8, I8, U1, AnyArray, Bools
 from camber.corpus.vocabulary import Vocabulary
 from camber.engine import Lock, Threads
 from camber.errors import ModelError
-from camber.kernel import kernel
-from camber.kernel.table import empty_table, first_slot, mix, next_slot, same_run
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.numbering import look_up, number_phrases
 from camber.rules.phrase.scoring import SMOOTHING
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
@@ -293,41 +292,5 @@ def _numbers(store: RuleStore, rows: I8, added: RuleStore, targets: AddedTargets
     """Return, for rules of the store, the number of their target phrase among the added ones, or -1."""
     out = np.empty(len(rows), np.int64)
     known = added.target_ids, added.target_offsets, targets.rows
-    _number(store.target_ids, store.target_offsets, rows, targets.slots, *known, 0, False, out)
+    look_up(store.target_ids, store.target_offsets, rows, targets.slots, *known, 0, False, out)
     return out
-
-
-def number_phrases(ids: I4, offsets: I8) -> tuple[I8, I8, I8]:
-    """Number the distinct phrases ``ids[offsets[k]:offsets[k + 1]]`` by first use.
-
-    Returns the number of every phrase, the first place of every number, and the hash table that finds them again.
-
-    >>> [column.tolist() for column in number_phrases(np.array([7, 8, 7], np.int32), np.array([0, 1, 2, 3]))[:2]]
-    [[0, 1, 0], [0, 1]]
-    """
-    size = len(offsets) - 1
-    number, rows, slots = np.empty(size, np.int64), np.empty(size, np.int64), empty_table(size)
-    count = _number(ids, offsets, np.arange(size), slots, ids, offsets, rows, 0, True, number)
-    return number, rows[:count].copy(), slots
-
-
-@kernel
-def _number(ids, offsets, rows, slots, known_ids, known_offsets, known, count, learn, out):
-    """Look up the phrases `rows`, -1 where they are new; with `learn`, new ones get the next number."""
-    for k in range(len(rows)):
-        a, size = offsets[rows[k]], offsets[rows[k] + 1] - offsets[rows[k]]
-        key = np.int64(size)
-        for t in range(a, a + size):
-            key = mix(key + ids[t])
-        slot = first_slot(slots, key)
-        while slots[slot] >= 0:
-            start, end = known_offsets[known[slots[slot]]], known_offsets[known[slots[slot]] + 1]
-            if end - start == size and same_run(known_ids, start, ids, a, size):
-                break
-            slot = next_slot(slots, slot)
-        if learn and slots[slot] < 0:
-            known[count] = rows[k]
-            slots[slot] = count
-            count += 1
-        out[k] = slots[slot]
-    return count

@@ -78,7 +78,7 @@ class Phrases(NamedTuple):
     lengths: Array  # int64[R]
 
 
-class _Lexicon(NamedTuple):
+class Lexicon(NamedTuple):
     """A lexical table by (source word + 1) * stride + target word + 1, where NULL is word -1."""
 
     slots: Array  # int64[slots]
@@ -86,11 +86,17 @@ class _Lexicon(NamedTuple):
     stride: int
 
 
+def hashed_lexicon(table: LexicalTable) -> Lexicon:
+    """Put a lexical table into a form that kernels probe."""
+    slots = empty_table(len(table))
+    lexicon = Lexicon(slots, np.zeros((len(slots), 2)), table.target_words + 1)
+    _fill_lexicon(table.keys, table.source_given_target, table.target_given_source, lexicon.slots, lexicon.values)
+    return lexicon
+
+
 def lexical_weights(pairs: PhrasePairs, source: Phrases, target: Phrases, lexicon: LexicalTable, longest: int) -> F8:
     """Return float64[R, 2]: lex(s|t) and lex(t|s) of the phrase pairs (Koehn, Och & Marcu 2003, Section 3.3)."""
-    slots = empty_table(len(lexicon))
-    table = _Lexicon(slots, np.zeros((len(slots), 2)), lexicon.target_words + 1)
-    _fill_lexicon(lexicon.keys, lexicon.source_given_target, lexicon.target_given_source, table.slots, table.values)
+    table = hashed_lexicon(lexicon)
     out = np.empty((len(pairs.counts), 2))
     per_word = positions_per_word(longest)
     _lexical_weights(source, target, pairs.patterns, pairs.inverse_patterns, longest, per_word, table, out)
@@ -177,9 +183,15 @@ def _fill_lexicon(keys, source_given_target, target_given_source, slots, values)
 
 
 @kernel
+def lexicon_slot(lexicon, source, target):
+    """Return where an entry of the lexical table is, -1 if there is none."""
+    return find(lexicon.slots, (source + 1) * lexicon.stride + target + 1)
+
+
+@kernel
 def _probability(lexicon, source, target, column):
     """Return an entry of the lexical table, 0 where there is none."""
-    slot = find(lexicon.slots, (source + 1) * lexicon.stride + target + 1)
+    slot = lexicon_slot(lexicon, source, target)
     return lexicon.values[slot, column] if slot >= 0 else 0.0
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from camber.errors import SettingsError
+from camber.rules.phrase.features import RULE_FEATURES, SETS, chosen_features
 from camber.rules.phrase.significance import THRESHOLDS
-from camber.rules.phrase.store import RULE_FEATURES, SCORE_NAMES
 from camber.settings import Settings, setting
 
 
@@ -21,22 +20,20 @@ class RuleSettings(Settings):
         "none", "drop phrase pairs that chance explains (Fisher's exact test)", choices=("none", *THRESHOLDS)
     )
     rule_features: str = setting(
-        ",".join(SCORE_NAMES), f"features of the phrase pairs, separated by commas: any of {', '.join(RULE_FEATURES)}"
+        "base",
+        f"features of the phrase pairs, separated by commas: any of {', '.join((*SETS, *RULE_FEATURES))}",
     )
+    frequent_words: int = setting(15, "words of either side whose insertion or deletion is a feature", low=0, high=1000)
+    clusters: int = setting(50, "clusters of words of either side, for features", low=1, high=1000)
+    signatures: int = setting(40, "pairs of sequences of clusters that are features", low=0, high=10_000)
+    subword_merges: int = setting(3000, "merges that pieces of words are made with, for features", low=0)
 
     def __post_init__(self) -> None:
         """Check the names of the features, too."""
         super().__post_init__()
-        unknown = [name for name in self.features if name not in RULE_FEATURES]
-        if unknown or not self.features:
-            raise SettingsError(
-                f"{unknown[0] if unknown else 'nothing'!r} is no feature of phrase pairs; known: "
-                f"{', '.join(RULE_FEATURES)}"
-            )
-        if len(set(self.features)) < len(self.features):
-            raise SettingsError(f"a feature is named twice in {self.rule_features!r}")
+        chosen_features(self.rule_features)
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The features of the phrase pairs, by their names."""
-        return tuple(name.strip() for name in self.rule_features.split(",") if name.strip())
+        """The features of the phrase pairs, by their names, and groups of features."""
+        return chosen_features(self.rule_features)

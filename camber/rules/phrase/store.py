@@ -18,25 +18,8 @@ from camber.arrays.ragged import offsets_from, take_ragged
 from camber.arrays.types import F4, I4, I8, U1, Bools
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError, ModelError, SettingsError
-from camber.features.feature import COUNT, PROBABILITY, RULE, Feature
 from camber.kernel import kernel
-
-#: The columns of `RuleStore.scores`, in Moses' order.
-SCORE_NAMES = ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s")
-
-#: How often the source side, the target side and the pair were seen.
-COUNT_NAMES = ("count_s", "count_t", "count_st")
-
-#: What a rule's own features may be.
-RULE_FEATURES = (*SCORE_NAMES, *COUNT_NAMES)
-
-
-def feature_of(name: str) -> Feature:
-    """Return a feature of phrase pairs by its name."""
-    if name not in RULE_FEATURES:
-        raise SettingsError(f"no rule feature is called {name!r}; known: {', '.join(RULE_FEATURES)}")
-    return Feature(name, COUNT if name in COUNT_NAMES else PROBABILITY, RULE)
-
+from camber.rules.phrase.features import COUNT_NAMES, SCORE_NAMES, STORE_NAMES
 
 #: The columns of `RuleStore.reordering`: relative to the previous phrase (backward), then to the next (forward).
 REORDERING_NAMES = (
@@ -139,8 +122,12 @@ class RuleStore:
                 else:
                     columns[:, column] = self.counts[:, COUNT_NAMES.index(name) - 1]
                 columns[columns[:, column] <= 0, column] = np.nan
+            elif name == "source_words":
+                columns[:, column] = np.repeat(np.diff(self.source_offsets), np.diff(self.rule_offsets))
+            elif name == "target_words":
+                columns[:, column] = np.diff(self.target_offsets)
             else:
-                raise SettingsError(f"no rule feature is called {name!r}; known: {', '.join(RULE_FEATURES)}")
+                raise SettingsError(f"no rule feature is called {name!r}; known: {', '.join(STORE_NAMES)}")
         return columns
 
     # --- finding -----------------------------------------------------------------------------------------------
