@@ -1,5 +1,7 @@
 """The phrase decoder against the enumeration of every derivation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,15 +9,22 @@ from hypothesis import strategies as st
 from naive import phrase_search as naive
 from toys.models import SOURCE, ngram_model_of, random_model, random_weights, store_of
 
+from camber.align.lexical import LexicalTable
+from camber.corpus import Sentences
 from camber.corpus.inputs import as_inputs
+from camber.corpus.subwords import Subwords
 from camber.decode.phrase import decoder as phrase
 from camber.decode.phrase.decoder import PhraseDecoder
-from camber.decode.phrase.features import feature_names
+from camber.decode.phrase.features import feature_names, features
 from camber.decode.phrase.search import extend
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
+from camber.features.feature import INDICATOR, names_of
 from camber.lm.ngrams import step
+from camber.rules.phrase.large import LargeFeatures
+from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import StoredRules
+from camber.rules.phrase.words import SideWords, WordKnowledge
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
 
@@ -111,6 +120,66 @@ def test_the_list_of_derivations_equals_enumeration(case):
     assert len(keys) == len(ours), "a derivation came twice"
     every = {tuple(derivation) for _, derivation in stripped(expected)}
     assert keys <= every, "a derivation that the rules of distortion forbid"
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from((20, 2)))
+def test_indicators_and_weights_by_pieces_are_scored_as_by_enumeration(seed, length, option_limit):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng)
+    store = store_of(model.rules)
+    chosen = RuleSettings(rule_features="large", frequent_words=2, signatures=3)
+    large = LargeFeatures.of(random_knowledge(rng, store), store, chosen)
+    names = chosen.features if rng.random() < 0.7 else ("lex_s_given_t_subwords", "deletes", "signatures")
+    rules = StoredRules(store, names, large)
+    model.names = tuple(feature.name for feature in rules.features)
+    model.indicators = frozenset(feature.name for feature in rules.features if feature.kind == INDICATOR)
+    give_values(model, store, rules)
+    weights = random_weights(rng, names_of(features(1, rules.features)))
+    decoder = PhraseDecoder(
+        rules,
+        [ngram_model_of(ngrams) for ngrams in model.language_models],
+        weights,
+        DecodeSettings(pop_limit=EVERYTHING, options=option_limit),
+    )
+    sentence = random_sentence(rng, length)
+    expected = naive.search(model, sentence, weights, 6, option_limit)
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=30, distinct=False, engine=Threads(1)))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:30]], rtol=0, atol=1e-9)
+    for derivation in ours:  # the features that are listed give the same score
+        assert derivation.linear_sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-9)
+    vocabulary = decoder.target_vocabulary.extended(sentence)
+    columns = decoder.decode_columns(as_inputs([sentence]), vocabulary, 30)
+    best = list(naive.distinct(expected).values())[:30]
+    np.testing.assert_allclose(columns.features @ decoder.weights, best, rtol=0, atol=1e-9)
+
+
+def random_knowledge(rng, store):
+    """Draw clusters, pieces and a lexicon for the words of a store."""
+    sides, pieces = [], []
+    for vocabulary in (store.source_vocabulary, store.target_vocabulary):
+        text = Sentences.encode([vocabulary.words], vocabulary)
+        subwords = Subwords.learn(text, 3)
+        counts, clusters = rng.integers(9, size=len(text.ids)), rng.integers(2, size=len(text.ids), dtype=np.int32)
+        sides.append(SideWords(counts, clusters, subwords))
+        pieces.append(len(subwords.pieces))
+    keys = np.unique(rng.integers((pieces[0] + 1) * (pieces[1] + 1), size=12))
+    return WordKnowledge(*sides, LexicalTable.from_counts(keys, rng.integers(1, 9, size=len(keys)), tuple(pieces)))
+
+
+def give_values(model, store, rules):
+    """Give the twin's rules what the source of rules says about them, which tests of rules compare."""
+    values = rules.batch(as_inputs([["a"]])).columns.values(np.arange(len(store)))
+    table = {
+        (tuple(store.source(phrase)), tuple(store.target(rule))): tuple(zip(model.names, values[rule], strict=True))
+        for phrase in range(store.phrases)
+        for rule in store.rules(phrase)
+    }
+    for source, some in model.rules.items():
+        model.rules[source] = [
+            replace(rule, more=tuple((n, v) for n, v in table[source, rule.target] if v == v)) for rule in some
+        ]
 
 
 def stripped(derivations):

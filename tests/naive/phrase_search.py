@@ -25,6 +25,7 @@ class Rule:
     reordering: tuple[float, ...] = ()  # 6, backward then forward; none: no reordering model
     links: tuple[tuple[int, int], ...] = ((0, 0),)
     counts: tuple[int, ...] = (1, 1, 1)  # c(s), c(t), c(s, t); 0: not known
+    more: tuple[tuple[str, float], ...] = ()  # other features by name
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Model:
     language_models: list[dict[tuple[str, ...], tuple[float, float]]] = field(default_factory=list)
     bend: Bend | None = None  # without it, probabilities and counts enter as logarithms
     names: tuple[str, ...] = SCORES  # the rules' own features
+    indicators: frozenset[str] = frozenset()  # those of them that enter as they are
 
 
 def log_of(probability):
@@ -48,7 +50,13 @@ def own(model, rule):
         return {}
     values = dict(zip(SCORES, rule.scores, strict=True))
     values |= {name: count for name, count in zip(COUNTS, rule.counts, strict=True) if count}
+    values |= dict(rule.more)
     return {name: values[name] for name in model.names if name in values}
+
+
+def linear(model, name, value):
+    """Return what a weight multiplies, of one of a rule's own features."""
+    return value if model.bend is not None or name in model.indicators else log_of(value)
 
 
 # --- features of one derivation ---------------------------------------------------------------------------------------
@@ -96,7 +104,7 @@ def features(model, derivation):
         if not rule.scores:
             values["unknown"] += 1.0
         for name, value in own(model, rule).items():
-            values[name] += log_of(value) if model.bend is None else value
+            values[name] += linear(model, name, value)
         turn = orientation(previous, (begin, end))
         if rule.reordering:
             values[f"reorder_{MSD[turn]}_backward"] += log_of(rule.reordering[turn])
@@ -139,7 +147,7 @@ def options(model, phrase, weights, limit):
     def estimate(rule):
         value = weights["phrase_penalty"] - weights["word_penalty"] * len(rule.target)
         if model.bend is None:
-            value += sum(weights[name] * log_of(p) for name, p in own(model, rule).items())
+            value += sum(weights[name] * linear(model, name, p) for name, p in own(model, rule).items())
         else:
             value += sum(weights.get(name, 0.0) * p for name, p in own(model, rule).items())
             value += bent_worth(model, rule)
