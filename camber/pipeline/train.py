@@ -159,13 +159,17 @@ class _Training:
         rules = run(
             self.method.folder,
             {"corpus": corpus, "aligned": aligned, "settings": self.method.rule_settings(settings), "words": words},
-            lambda folder: self.method.make_rules(
-                load_bitext(corpus.folder), _load_alignment(aligned.folder), settings, self.engine, folder,
-                words.folder if words else None,
-            ),
+            lambda folder: self.make_rules(corpus, aligned, words, folder),
             code=self.method.code,
-        )  # fmt: skip
+        )
         return _Made(corpus, aligned, language, rules)
+
+    def make_rules(self, corpus: Stage, aligned: Stage, words: Stage | None, folder: Path) -> None:
+        """Make the rules, with features from what was learnt about words, if it was."""
+        bitext, alignment = load_bitext(corpus.folder), _load_alignment(aligned.folder)
+        self.method.make_rules(bitext, alignment, self.settings, self.engine, folder)
+        if words is not None:
+            self.method.add_features(words.folder, self.settings, folder)
 
     def words(self, corpus: Stage) -> Stage:
         """Learn what features of rules must know about the words of both languages."""

@@ -29,21 +29,18 @@ class HieroMethod:
         """Return the settings of extraction on demand and of the search."""
         return [settings.hiero, settings.chart]
 
-    def needs_words(self, settings: TrainSettings) -> bool:
-        """Return that they do not."""
-        return False
-
     def make_rules(
-        self,
-        bitext: Bitext,
-        alignment: Alignment,
-        settings: TrainSettings,
-        engine: Engine,
-        folder: Path,
-        words: Path | None = None,
+        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
     ) -> None:
         """Index the corpus."""
         CorpusIndex.build(bitext, alignment).save(folder)
+
+    def needs_words(self, settings: TrainSettings) -> bool:
+        """Say that they do not: rules are extracted later."""
+        return False
+
+    def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
+        """Add nothing."""
 
     def open_rules(self, folder: Path, settings: TrainSettings) -> HieroRules:
         """Open the index."""

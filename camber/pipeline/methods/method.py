@@ -54,19 +54,16 @@ class Method(Protocol):
     def search_settings(self, settings: TrainSettings) -> Any:
         """Return the settings of extraction on demand and search, which tuning depends on."""
 
-    def needs_words(self, settings: TrainSettings) -> bool:
-        """Say whether features of rules need what can be learnt about words, which then is learnt first."""
-
     def make_rules(
-        self,
-        bitext: Bitext,
-        alignment: Alignment,
-        settings: TrainSettings,
-        engine: Engine,
-        folder: Path,
-        words: Path | None = None,
+        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
     ) -> None:
-        """Fill `folder` with what translating needs of the corpus; `words` is a folder of :class:`WordKnowledge`."""
+        """Fill `folder` with what translating needs of the corpus."""
+
+    def needs_words(self, settings: TrainSettings) -> bool:
+        """Say whether features of the rules need what can be learnt about words (`WordKnowledge`)."""
+
+    def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
+        """Add such features to what :meth:`make_rules` wrote; `words` is the folder of what was learnt."""
 
     def open_rules(self, folder: Path, settings: TrainSettings) -> Trainable:
         """Open what :meth:`make_rules` wrote."""

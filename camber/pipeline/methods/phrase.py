@@ -35,27 +35,22 @@ class PhraseMethod:
         """Return the settings of the search."""
         return settings.decode
 
+    def make_rules(
+        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+    ) -> None:
+        """Extract all phrase pairs."""
+        extract(bitext, alignment, settings.rules, engine).save(folder)
+
     def needs_words(self, settings: TrainSettings) -> bool:
         """Say whether the features are more than every rule store knows."""
         return bool(beyond_store(settings.rules.features))
 
-    def make_rules(
-        self,
-        bitext: Bitext,
-        alignment: Alignment,
-        settings: TrainSettings,
-        engine: Engine,
-        folder: Path,
-        words: Path | None = None,
-    ) -> None:
-        """Extract all phrase pairs, and measure what other features they shall have."""
-        store = extract(bitext, alignment, settings.rules, engine)
-        store.save(folder)
-        if words is not None:
-            from camber.rules.phrase.large import LargeFeatures
-            from camber.rules.phrase.words import WordKnowledge
+    def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
+        """Measure them for all phrase pairs."""
+        from camber.rules.phrase.large import LargeFeatures
+        from camber.rules.phrase.words import WordKnowledge
 
-            LargeFeatures.of(WordKnowledge.load(words), store, settings.rules).save(folder / LARGE)
+        LargeFeatures.of(WordKnowledge.load(words), RuleStore.load(folder), settings.rules).save(folder / LARGE)
 
     def open_rules(self, folder: Path, settings: TrainSettings) -> PhraseRules:
         """Open the phrase pairs."""
