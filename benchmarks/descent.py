@@ -24,7 +24,8 @@ from camber.pipeline.tune import dev_set
 from camber.tune import pro
 from camber.tune.bending import bent_decoder
 from camber.tune.descent import Coordinates, tied_coordinates
-from camber.tune.loop import DevSet, merged
+from camber.tune.dev_set import DevSet
+from camber.tune.loop import merged
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = (200, 1000, 3000)

@@ -62,6 +62,10 @@ class Bend(Protocol):
     def width(self) -> int:
         """How many of the names, the last ones, are sparse."""
 
+    @property
+    def grows(self) -> bool:
+        """Whether it is still to be grown from lists of hypotheses, before weights are tuned."""
+
     @classmethod
     def settings(cls, kind: str) -> tuple[str, ...]:
         """Return the fields of :class:`BendSettings` that make a difference to a kind."""
@@ -102,6 +106,9 @@ class Bend(Protocol):
 
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return the curves that were learnt, for people."""
+
+    def told(self, weights: Mapping[str, float]) -> list[str]:
+        """Return lines that say what else was learnt, for people."""
 
     def write(self, path: str | Path) -> None:
         """Write the file :attr:`FILE`."""

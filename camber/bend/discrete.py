@@ -55,6 +55,7 @@ class DiscreteBend:
     kind: str = BINS
     copied: tuple[str, ...] = ()  # bent features that are there as they were, too
     FILE: ClassVar[str] = "bins.tsv"
+    grows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         known = names_of(self.inputs)
@@ -240,6 +241,10 @@ class DiscreteBend:
         return Counts.gather(keys.ravel(), offsets * keys.shape[1], self.width)
 
     # --- files -------------------------------------------------------------------------------------------------------
+
+    def told(self, weights: Mapping[str, float]) -> list[str]:
+        """Return nothing: curves say it all."""
+        return []
 
     def write(self, path: str | Path) -> None:
         """Write `bins.tsv`: one line for each bin; numbers are written so that they come back exactly."""

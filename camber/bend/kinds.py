@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from camber.bend.settings import BendSettings
 from camber.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from camber.bend.bend import Bend, Seen
-    from camber.bend.settings import BendSettings
     from camber.features.feature import Feature
 
 #: the bend that every model begins with
 NONE = "none"
 _BINS = "camber.bend.discrete:DiscreteBend"
+_TREES = "camber.bend.trees.bend:TreesBend"
 #: built-in kinds that cut the values of features into bins
 BINNED = ("bins", "overlap", "lnr", "mnr")
 BENDS: Registry[type[Bend]] = Registry(
@@ -27,6 +29,8 @@ BENDS: Registry[type[Bend]] = Registry(
         "overlap": Entry(_BINS, "bins that reach over their neighbours"),
         "lnr": Entry(_BINS, "bins, each pulled to the middle between its neighbours"),
         "mnr": Entry(_BINS, "bins, pulled towards any monotone curve"),
+        "trees": Entry(_TREES, "logarithms, and regression trees over the features of a part in its context"),
+        **{f"{kind}+trees": Entry(_TREES, f"{kind}, and trees") for kind in BINNED},
     },
 )
 #: what a tuning may ask for instead of a kind: the bend that a model has
@@ -57,7 +61,7 @@ def settings_of(kind: str) -> tuple[str, ...]:
 
 def idle_settings(kind: str) -> list[str]:
     """Return the settings of bends that make no difference to a kind."""
-    return [name for name in ("bits", "beta", "gamma") if name not in settings_of(kind)]
+    return [item.name for item in fields(BendSettings) if item.name not in settings_of(kind)]
 
 
 def make_bend(kind: str, inputs: Sequence[Feature], seen: Seen, settings: BendSettings) -> Bend:

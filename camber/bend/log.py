@@ -38,6 +38,7 @@ class LogBend:
     kind: ClassVar[str] = "none"
     scope: ClassVar[str] = LOCAL
     width: ClassVar[int] = 0
+    grows: ClassVar[bool] = False
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -101,6 +102,10 @@ class LogBend:
 
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return no curves: all of them are straight."""
+        return []
+
+    def told(self, weights: Mapping[str, float]) -> list[str]:
+        """Return nothing: curves say it all."""
         return []
 
     def write(self, path: str | Path) -> None:

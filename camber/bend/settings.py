@@ -10,7 +10,7 @@ from camber.settings import Settings, setting
 
 @dataclass(frozen=True)
 class BendSettings(Settings):
-    """How finely values are cut into bins, and how strongly neighbouring bins are tied."""
+    """How finely values are cut into bins, how strongly neighbouring bins are tied, and how trees grow."""
 
     bits: int = setting(8, "at most 2^bits bins for a feature", low=1, high=20)
     beta: float = setting(
@@ -20,6 +20,11 @@ class BendSettings(Settings):
         high=1e18,
     )
     gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1, high=100)
+    trees: int = setting(25, "trees at most; held-out sentences say when to stop", low=1, high=10_000)
+    leaves: int = setting(2, "leaves of a tree", low=2, high=64)
+    leaf: str = setting(
+        "constant", "what leaves are: constants, or lines in one feature", choices=("constant", "linear")
+    )
 
 
 def bend_setting(name: str, default: Any) -> Any:

@@ -52,12 +52,16 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
     linear = {name: value for name, value in weights.values.items() if name not in own}
     tables = [("sizes", directory.sizes), *directory.settings.items(), (_title(directory), linear)]
     if bend is not None:  # thousands of weights are for pictures, not for reading
-        tables.append((f"bend: {bend.kind}; bins of each feature, which `camber curves` draws", bent))
+        bins = "; bins of each feature, which `camber curves` draws" if bent else ""
+        tables.append((f"bend: {bend.kind}{bins}", bent))
     for title, table in tables:
         click.echo(f"\n{title}")
         for name, value in table.items():
             shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
             click.echo(f"  {name:<34}{shown}")
+    if bend is not None:
+        for line in bend.told(weights.values):
+            click.echo(line)
     if verify:
         click.echo("\nevery file is as it was written")
 

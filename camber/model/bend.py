@@ -28,7 +28,8 @@ def read_bend(directory: ModelDirectory, inputs: Sequence[Feature] | None = None
 def write_bend(bend: Bend, draft: Draft) -> None:
     """Write the bend of a model that is being made; what another one left is removed."""
     former = draft.settings.pop(TABLE, {}).get("kind", BINNED)
-    draft.path(BENDS.load(former).FILE).unlink(missing_ok=True)
+    for part in former.split("+"):
+        draft.path(BENDS.load(part).FILE).unlink(missing_ok=True)
     if bend.FILE:
         bend.write(draft.path(bend.FILE))
         draft.settings[TABLE] = {"kind": bend.kind}

@@ -255,7 +255,7 @@ def _check_bend(settings: TuneSettings, *, tuned: bool) -> None:
         return
     if not tuned:
         raise SettingsError(f"the bend {settings.bend} is made by tuning, which needs a dev set or held-out pairs")
-    if settings_of(settings.bend):
+    if "bits" in settings_of(settings.bend):
         check_tuner(settings.tuner, [SPARSE, REGULARISER], f"the bins of the bend {settings.bend}")
 
 

@@ -14,8 +14,9 @@ from camber.files import read_parallel, write_lines
 from camber.model.bend import write_bend
 from camber.model.directory import ModelDirectory, check_place, write_model
 from camber.model.translator import Translator, load
+from camber.tune.dev_set import DevSet
 from camber.tune.grid import Grid, GridOutcome, parse_grid, tune_grid
-from camber.tune.loop import DevSet, Outcome, TuneSettings, tune
+from camber.tune.loop import Outcome, TuneSettings, tune
 from camber.tune.tuner import Tuner
 
 #: what a grid of hyper-parameters gave

@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I8
 from camber.bend.trees.binning import MOST_BINS
 from camber.bend.trees.collapse import Collapsed, collapse
@@ -68,6 +69,16 @@ class PartsData:
     def of(cls, nbest: NBest, metric: Metric, references: References, fixed: Iterable[str] = ()) -> PartsData:
         """Take a list with its references; `fixed` names the features whose linear weight is not tuned."""
         return cls(TuningData.of(nbest, metric, references, fixed), nbest.parts, nbest.part_offsets)
+
+    def of_sentences(self, sentences: I8) -> PartsData:
+        """Return the lists of some sentences only."""
+        starts, sizes = self.data.sentence_offsets[sentences], np.diff(self.data.sentence_offsets)[sentences]
+        offsets = offsets_from(sizes)
+        rows = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
+        counts = np.diff(self.part_offsets)[rows]
+        part_offsets = offsets_from(counts)
+        parts = np.arange(part_offsets[-1]) + np.repeat(self.part_offsets[rows] - part_offsets[:-1], counts)
+        return PartsData(self.data.take(rows, offsets), self.parts.take(parts), part_offsets)
 
     def whole(self) -> PartsData:
         """Return the same list with one part for each hypothesis: sums of what a linear model takes (boost-global)."""

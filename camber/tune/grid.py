@@ -19,8 +19,8 @@ from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError, TuneError
 from camber.progress import log
-from camber.tune.bending import bent_decoder
-from camber.tune.loop import DevSet, Outcome, TuneSettings, tune_bent
+from camber.tune.dev_set import DevSet
+from camber.tune.loop import Outcome, TuneSettings, made_decoder, tune_bent
 from camber.tune.tuner import Tuner
 from camber.tune.tuners import make_tuner
 
@@ -179,7 +179,7 @@ def tune_grid(
         name = ", ".join(f"{key} {value:g}" for key, value in values.items())
         log.info("grid %d of %d: %s", number, len(todo), name)
         if combined.bits not in bent:
-            bent[combined.bits] = bent_decoder(remembering, dev.inputs, combined.bend, combined)
+            bent[combined.bits] = made_decoder(remembering, dev, combined, seed, engine)
         features = len(bent[combined.bits].names)
         try:
             outcome = tune_bent(bent[combined.bits], dev, combined, seed, engine, tuner)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,12 +19,10 @@ from camber.arrays.types import F8, I8, Bools
 from camber.bend.bend import Bend
 from camber.bend.kinds import CHOICES, KEEP, settings_of
 from camber.bend.settings import BendSettings
-from camber.corpus import Sentences, Vocabulary
-from camber.corpus.inputs import as_inputs
 from camber.decode.derivation import HypothesisColumns
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, TuneError, UnmovedError
+from camber.errors import UnmovedError
 from camber.features.weights import Weights
 from camber.metrics.bleu import BLEU
 from camber.nbest.merge import first_of_each
@@ -31,8 +30,12 @@ from camber.progress import log
 from camber.settings import setting
 from camber.tune.bending import bent_decoder
 from camber.tune.data import TuningData
+from camber.tune.dev_set import DevSet
+from camber.tune.growing import grown_decoder
 from camber.tune.tuner import SPARSE, Tuner
 from camber.tune.tuners import TUNERS, make_tuner, refuse
+
+D = TypeVar("D", bound=LogLinear)
 
 #: features that the loop leaves alone: an unknown word is passed through whatever its weight is
 FIXED = ("unknown",)
@@ -110,41 +113,6 @@ class Outcome:
         )
 
 
-class DevSet:
-    """The dev set as a model sees it: tokens, and references as ids of one vocabulary."""
-
-    def __init__(
-        self,
-        source: Sequence[Sequence[str]],
-        references: Sequence[Sequence[Sequence[str]]],
-        vocabulary: Vocabulary,
-        metric: str,
-        name: str = "dev",
-    ):
-        """Keep tokenised sentences and, for each, the tokens of one or more references.
-
-        `vocabulary` has the target words of the model; `name` is what errors call the set.
-        """
-        if not source or not references:
-            raise TuneError(f"the {name} set is empty; give at least one sentence with a reference")
-        for texts in references:
-            if len(texts) != len(source):
-                raise CamberError(
-                    f"{len(source):,} {name} sentences but {len(texts):,} reference lines; expected as many"
-                )
-        self.inputs = as_inputs(source)
-        by_sentence = [words for group in zip(*references, strict=True) for words in group]
-        self.vocabulary = vocabulary.extended(word for words in (*source, *by_sentence) for word in words)
-        self.references = Sentences.encode(by_sentence, self.vocabulary)
-        self.reference_offsets = np.arange(len(source) + 1) * len(references)
-        self.metric = BLEU(tokenize="none", strict=metric == "sbp")
-
-    def statistics(self, hypotheses: HypothesisColumns) -> I8:
-        """Return the metric's statistics of every hypothesis."""
-        owners = np.repeat(np.arange(len(self.inputs)), hypotheses.counts)
-        return self.metric.statistics_of_ids(hypotheses.words, self.references, self.reference_offsets, owners)
-
-
 def tune(
     decoder: LogLinear,
     dev: DevSet,
@@ -161,9 +129,17 @@ def tune(
     own (some tuners draw nothing at random); their best weights, each scaled to the same size, are averaged.
     """
     settings = settings or TuneSettings()
-    bent = bent_decoder(decoder.remembering(), dev.inputs, settings.bend, settings)
+    bent = made_decoder(decoder.remembering(), dev, settings, seed, engine)
     outcome = tune_bent(bent, dev, settings, seed, engine, tuner)
     return replace(outcome, decoder=decoder.weighed(outcome.decoder.weighing))
+
+
+def made_decoder(decoder: D, dev: DevSet, settings: TuneSettings, seed: int, engine: Engine) -> D:
+    """Return the decoder with the bend that the settings ask for: made from rules, and grown from lists if it grows."""
+    bent = bent_decoder(decoder, dev.inputs, settings.bend, settings)
+    if settings.bend == KEEP or not bent.bend.grows:
+        return bent
+    return grown_decoder(bent, dev, settings, settings.nbest, FIXED, seed=seed, engine=engine)
 
 
 def tune_bent(

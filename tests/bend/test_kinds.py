@@ -89,7 +89,7 @@ def test_a_start_comes_near_to_the_model_of_logarithms(kind: str) -> None:
     new = Weighing(bend, bend.start(old, seen))
     assert new.linear[4] == 11.0
     straight = ("p", "known", "word_penalty") if kind == "raw" else tuple(VALUES)
-    if kind == "overlap":  # which smooths
+    if kind.startswith("overlap"):  # which smooths
         straight = ("p",)
     for name in straight:
         values = np.array(VALUES[name])
@@ -98,12 +98,15 @@ def test_a_start_comes_near_to_the_model_of_logarithms(kind: str) -> None:
 
 
 def test_kinds_are_listed_once_with_the_settings_that_matter_to_them() -> None:
-    assert [*BENDS] == ["none", "raw", *BINNED] == ["none", "raw", "bins", "overlap", "lnr", "mnr"]
+    assert BINNED == ("bins", "overlap", "lnr", "mnr")
+    assert [*BENDS] == ["none", "raw", *BINNED, "trees", *(f"{kind}+trees" for kind in BINNED)]
     assert [*CHOICES] == ["keep", *BENDS]
-    assert settings_of("mnr") == tuple(item.name for item in fields(BendSettings))
+    assert settings_of("mnr+trees") == tuple(item.name for item in fields(BendSettings))
+    assert settings_of("mnr") == ("bits", "beta", "gamma")
     for kind in ("keep", *BENDS):
-        assert {*settings_of(kind), *idle_settings(kind)} == {"bits", "beta", "gamma"}
-        assert (BENDS.load(kind).FILE if kind != "keep" else "") == ("" if kind in ("keep", "none") else "bins.tsv")
+        assert {*settings_of(kind), *idle_settings(kind)} == {item.name for item in fields(BendSettings)}
+        expected = "" if kind in ("keep", "none") else "trees.json" if kind.endswith("trees") else "bins.tsv"
+        assert (BENDS.load(kind).FILE if kind != "keep" else "") == expected
     with pytest.raises(SettingsError, match="unknown bend 'wavy'; known: none, raw"):
         make_bend("wavy", INPUTS, {}, BendSettings())
     assert bend_setting("beta", 7.0).metadata["help"].startswith("how strongly neighbouring bins are tied")

@@ -26,6 +26,7 @@ from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
 from camber.bend.settings import BendSettings
 from camber.bend.trees.context import ContextTrees
+from camber.bend.trees.description import describe
 from camber.bend.trees.document import read_forest, write_forest
 from camber.bend.trees.forest import Forest
 from camber.errors import InputError, SettingsError
@@ -79,6 +80,15 @@ class TreesBend:
         return self.base.width
 
     @property
+    def grows(self) -> bool:
+        """Whether there is no tree yet."""
+        return not len(self.forest)
+
+    def with_forest(self, forest: Forest) -> TreesBend:
+        """Return the same with other trees."""
+        return TreesBend(self.base, forest)
+
+    @property
     def _dense(self) -> int:
         return len(self.base.names) - self.base.width
 
@@ -94,8 +104,8 @@ class TreesBend:
 
     @classmethod
     def settings(cls, kind: str) -> tuple[str, ...]:
-        """Return the settings of the other bend."""
-        return _base_class(kind).settings(_base_kind(kind))
+        """Return the settings of the other bend, and those of trees."""
+        return (*_base_class(kind).settings(_base_kind(kind)), "trees", "leaves", "leaf")
 
     @classmethod
     def make(cls, kind: str, inputs: Sequence[Feature], seen: Seen, settings: BendSettings) -> TreesBend:
@@ -153,6 +163,14 @@ class TreesBend:
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return the curves of the other bend."""
         return self.base.show(weights)
+
+    def told(self, weights: Mapping[str, float]) -> list[str]:
+        """Return what each tree asks, what its leaves are worth, and how many parts ended there."""
+        return [
+            line
+            for number, name in enumerate(self.forest.names)
+            for line in describe(self.forest, number, weights[name])
+        ]
 
     def write(self, path: str | Path) -> None:
         """Write ``trees.json``, and the file of the other bend beside it."""

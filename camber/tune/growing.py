@@ -1,0 +1,77 @@
+"""Grow the trees of a decoder: from the lists that it makes of the dev set, before weights are tuned (toutanova2013).
+
+A part of the sentences is set aside: trees are added while these are translated better. Then all trees and the linear
+features are tuned together, with the trees inside the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from camber.arrays.ragged import offsets_from
+from camber.arrays.types import I8
+from camber.bend.settings import BendSettings
+from camber.bend.weighing import Weighing
+from camber.decode.derivation import HypothesisColumns, parts_of
+from camber.decode.searcher import LogLinear
+from camber.engine import LOCAL, Engine
+from camber.progress import log
+from camber.tune.boost import Boost, PartsData
+from camber.tune.data import TuningData
+from camber.tune.dev_set import DevSet
+
+#: every so many sentences, one is set aside to say when to stop
+ASIDE = 4
+
+
+def grown_decoder(
+    decoder: Any,
+    dev: DevSet,
+    settings: BendSettings,
+    nbest: int,
+    fixed: Collection[str] = (),
+    *,
+    seed: int = 1,
+    engine: Engine = LOCAL,
+) -> Any:
+    """Return the decoder with trees that were grown from its own lists, and weights for all."""
+    lists = lists_of(decoder, dev, nbest, fixed, engine)
+    aside = np.arange(len(lists.data)) % ASIDE == ASIDE - 1
+    boost = Boost(rounds=settings.trees, leaves=settings.leaves, leaf=settings.leaf)
+    boosted = boost.fit(
+        lists.of_sentences(np.flatnonzero(~aside)),
+        decoder.weights,
+        select=lists.of_sentences(np.flatnonzero(aside)) if aside.any() else None,
+        seed=seed,
+        engine=engine,
+    )
+    first, last = boosted.rounds[0], boosted.rounds[len(boosted.forest)]
+    told = ""
+    if first.selection is not None and last.selection is not None:
+        name = dev.metric.name.upper()
+        told = f"; sentences set aside have {name} {last.selection:.2f}, without trees {first.selection:.2f}"
+    log.info("trees: %d of at most %d%s", len(boosted.forest), settings.trees, told)
+    bend = decoder.bend.with_forest(boosted.forest)
+    return decoder.weighed(Weighing(bend, boosted.weights))
+
+
+def lists_of(decoder: LogLinear, dev: DevSet, nbest: int, fixed: Collection[str], engine: Engine = LOCAL) -> PartsData:
+    """Decode a set into lists with parts; parts that are no rules, which trees do not touch, are left out."""
+    decoded = list(decoder.decode(dev.inputs, nbest, engine=engine))
+    columns = HypothesisColumns.of(decoded, dev.vocabulary, decoder.weighing)
+    data = TuningData(
+        decoder.names,
+        columns.features,
+        offsets_from(columns.counts),
+        dev.statistics(columns),
+        dev.metric,
+        np.array([name in fixed for name in decoder.names], bool),
+        counts=columns.bins,
+    )
+    parts, offsets = parts_of(decoder.inputs, [item for best in decoded for item in best])
+    rules = parts.rules >= 0
+    inside: I8 = offsets_from(rules)[offsets]
+    return PartsData(data, parts.take(np.flatnonzero(rules)), inside)

@@ -1,0 +1,112 @@
+"""Trees from the lists of a dev set to a model that translates with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import camber
+from camber.cli import cli
+from camber.decode.lists import as_weighed
+from camber.engine import Threads
+from camber.files import read_lines
+from camber.model.directory import ModelDirectory
+from camber.model.translator import Translator
+from camber.nbest import NBest
+from camber.tune import growing
+from camber.tune.loop import TuneSettings
+
+pytestmark = pytest.mark.slow
+
+QUICK = {"tuner": "pro", "iterations": 2, "nbest": 20, "trees": 4}
+
+
+@pytest.fixture(autouse=True)
+def all_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set no sentences aside: so little text confirms hardly any tree."""
+    monkeypatch.setattr(growing, "ASIDE", 10**9)
+
+
+@pytest.fixture(params=["phrase", "hiero"])
+def folder(request: pytest.FixtureRequest, hotel_model: Path, hotel_hiero: Path) -> Path:
+    """A model of either kind."""
+    return hotel_model if request.param == "phrase" else hotel_hiero
+
+
+def tuned(model: Path, files: Path, out: Path, **values: object) -> Translator:
+    settings = TuneSettings.from_dict({**QUICK, **values})
+    camber.tune_model(model, files / "dev.es", files / "dev.en", out=out, settings=settings, engine=Threads(2))
+    return camber.load(out, verify=True)
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_a_model_with_trees_is_kept_tuned_again_and_its_lists_give_its_scores(
+    folder: Path, hotel_files: Path, tmp_path: Path, leaf: str
+) -> None:
+    model = tuned(folder, hotel_files, tmp_path / "a", bend="trees", leaf=leaf, leaves=3)
+    bend = model.decoder.bend
+    assert bend.kind == "trees"
+    trees = json.loads((tmp_path / "a" / "trees.json").read_text())["trees"]
+    assert 1 <= len(trees) == len([name for name in model.weights.names if name.startswith("tree")]) <= 4
+    lines = read_lines(hotel_files / "test.es")
+    found = list(model.translations(lines[:15], nbest=10))
+    nbest = model.to_nbest(found)
+    nbest.write(tmp_path / "list.jsonl")
+    again = NBest.read(tmp_path / "list.jsonl")
+    assert nbest.scores is not None
+    np.testing.assert_allclose(model.decoder.weighing.scores(again.parts, again.part_offsets), nbest.scores, atol=1e-6)
+    weighed = as_weighed(nbest, bend)
+    vector = np.array([model.weights[name] for name in weighed.names])
+    np.testing.assert_allclose(np.nan_to_num(weighed.hypothesis_features()) @ vector, nbest.scores, atol=1e-6)
+
+    kept = tuned(tmp_path / "a", hotel_files, tmp_path / "b", bend="keep")
+    assert (tmp_path / "b" / "trees.json").read_bytes() == (tmp_path / "a" / "trees.json").read_bytes()
+    assert kept.decoder.names == model.decoder.names
+    straight = tuned(tmp_path / "b", hotel_files, tmp_path / "c", bend="none")
+    assert straight.decoder.bend.kind == "none"
+    assert not (tmp_path / "c" / "trees.json").exists()
+    for one in (model, kept, straight):
+        assert all(one.translate(lines))
+
+
+def test_trees_and_bins_are_tuned_together(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
+    model = tuned(hotel_model, hotel_files, tmp_path / "a", bend="mnr+trees", bits=3)
+    assert (model.decoder.bend.kind, model.decoder.bend.width > 0) == ("mnr+trees", True)
+    assert ModelDirectory.open(tmp_path / "a").settings["bent"] == {"kind": "mnr+trees"}
+    assert {"bins.tsv", "trees.json"} <= set(ModelDirectory.open(tmp_path / "a").files)
+    straight = tuned(tmp_path / "a", hotel_files, tmp_path / "b", bend="raw")
+    assert straight.decoder.bend.kind == "raw"
+    assert "trees.json" not in ModelDirectory.open(tmp_path / "b")
+
+
+def test_the_same_trees_grow_on_one_thread_and_on_two(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
+    for threads in (1, 2):
+        camber.tune_model(
+            hotel_model, hotel_files / "dev.es", hotel_files / "dev.en", out=tmp_path / str(threads),
+            settings={**QUICK, "bend": "trees"}, engine=Threads(threads),
+        )  # fmt: skip
+    for name in ("trees.json", "weights.tsv"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_commands_grow_show_and_refuse(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
+    def run(*words: object) -> object:
+        return CliRunner().invoke(cli, ["--quiet", *map(str, words)])
+
+    dev = ("--dev-source", hotel_files / "dev.es", "--dev-target", hotel_files / "dev.en")
+    quick = ("--tuner", "mert", "--iterations", 2, "--nbest", 20)
+    done = run("tune", hotel_model, *dev, *quick, "--bend", "trees", "--trees", 3, "--out", tmp_path / "m")
+    assert done.exit_code == 0, done.output
+    shown = run("info", tmp_path / "m").output
+    assert "bend: trees" in shown
+    assert "tree1, weight" in shown
+    assert "% of parts)" in shown
+    wrong = run("tune", hotel_model, *dev, "--bend", "mnr", "--trees", 3)
+    assert (wrong.exit_code, "--trees makes no difference to --bend mnr" in wrong.stderr) == (2, True)
+    drawn = run("curves", tmp_path / "m", "--out", tmp_path / "c.html")
+    assert drawn.exit_code == 1
+    assert "no curves" in str(drawn.exception)
