@@ -10,7 +10,7 @@ and NaN where a part lacks a feature. Parts that are no rules, such as a word th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,9 @@ from camber.arrays.types import F8, I4, I8
 from camber.errors import CamberError
 from camber.features.feature import RULE, Feature, linear_table, names_of
 from camber.kernel import kernel
+
+#: Hypotheses whose parts are summed at a time.
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,24 +160,30 @@ class Parts:
         The parts of hypothesis `h` are ``offsets[h]`` … ``offsets[h + 1] - 1``. Absent values add nothing; a feature
         that all parts of a hypothesis lack is NaN. `chosen` are the features (columns) to look at, all by default.
         """
-        wanted = range(len(self.features)) if chosen is None else chosen
-        sums = np.empty((len(offsets) - 1, len(wanted)))
-        inside = linear_table([self.features[column] for column in self._table_columns], self.table)
-        outside = self.context
-        if any(self.features[column].logarithmic for column in self._context_columns):
-            outside = linear_table([self.features[column] for column in self._context_columns], self.context)
-        places = {column: place for place, column in enumerate(self._table_columns)}
-        others = {column: place for place, column in enumerate(self._context_columns)}
-        _sum_parts(
-            np.ascontiguousarray(offsets, np.int64),
-            self.rows,
-            inside,
-            outside,
-            np.array([places.get(column, -1) for column in wanted], np.int64),
-            np.array([others.get(column, -1) for column in wanted], np.int64),
-            sums,
-        )
+        sums = np.empty((len(offsets) - 1, len(self.features) if chosen is None else len(chosen)))
+        first = 0
+        for block in self.linear_blocks(offsets, chosen, _BLOCK):
+            sums[first : first + len(block)] = block
+            first += len(block)
         return sums
+
+    def linear_blocks(self, offsets: I8, chosen: Sequence[int] | None = None, size: int = 1000) -> Iterator[F8]:
+        """Yield the rows of :meth:`linear_sums`, so many at a time: together they may be larger than the parts."""
+        wanted = range(len(self.features)) if chosen is None else chosen
+        table = linear_table([self.features[column] for column in self._table_columns], self.table)
+        others = [self.features[column] for column in self._context_columns]
+        logarithmic = any(feature.logarithmic for feature in others)
+        inside, outside = (
+            np.array([columns.index(column) if column in columns else -1 for column in wanted], np.int64)
+            for columns in (self._table_columns, self._context_columns)
+        )
+        for first in range(0, len(offsets) - 1, size):
+            bounds = np.ascontiguousarray(offsets[first : first + size + 1], np.int64)
+            block = slice(bounds[0], bounds[-1])
+            context = linear_table(others, self.context[block]) if logarithmic else self.context[block]
+            sums = np.empty((len(bounds) - 1, len(wanted)))
+            _sum_parts(bounds - bounds[0], self.rows[block], table, context, inside, outside, sums)
+            yield sums
 
 
 def distinct_rows(values: npt.ArrayLike) -> tuple[F8, I4]:

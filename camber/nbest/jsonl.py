@@ -25,15 +25,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from camber.arrays.types import I8
 from camber.errors import CamberError, InputError
 from camber.features.feature import Feature
-from camber.features.parts import Parts
 from camber.files import write_whole
+from camber.nbest.collecting import PartsCollector
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
-from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
-from camber.nbest.writing import listed
+from camber.nbest.reading import SentenceBounds, numbered_lines
+from camber.nbest.writing import listed_features
 
 _COLUMNS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("score", (int, float)),
@@ -47,7 +46,7 @@ _KEYS = {"sentence", "rank", "text", "features", "kinds", "parts", "extra", *(na
 _USUAL = {own.name: own.default for own in dataclasses.fields(Feature) if own.name != "name"}
 _NO_RULE = -1
 _LARGEST = 2**31 - 1  # of spans and numbers of rules
-_BLOCK = 1000  # hypotheses whose parts are written at a time
+_BLOCK = 100  # hypotheses whose parts are written at a time
 
 
 def write_jsonl(nbest: NBest, path: str | Path) -> None:
@@ -64,7 +63,7 @@ def write_jsonl(nbest: NBest, path: str | Path) -> None:
     starts, owners = nbest.sentence_offsets.tolist(), nbest.sentences().tolist()
     dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
     with write_whole(path) as stream:
-        for index, sums in enumerate(listed(nbest.hypothesis_features())):
+        for index, sums in enumerate(listed_features(nbest)):
             owner = owners[index]
             item: dict[str, Any] = {"sentence": owner, "rank": index - starts[owner], "text": nbest.texts[index]}
             item |= {key: column[index] for key, column in given}
@@ -176,17 +175,11 @@ class _Reader:
         self.path, self.number = path, 0
         self.bounds = SentenceBounds(path)
         self.texts: list[str] = []
-        self.parts = array("q", [0])
-        # objects with the same features in the same order → the parts' numbers in the list, and their values
-        self.tables: dict[tuple[str, ...], tuple[array[int], array[float]]] = {}
-        # the same for objects with parts: hypotheses, and the sums that they state
-        self.stated: dict[tuple[str, ...], tuple[array[int], array[float]]] = {}
-        self.there: dict[tuple[str, ...], int] = {}  # how many hypotheses name these features
-        self.nulls: dict[str, int] = {}  # how many of them say that it is absent
-        self.kinds: dict[str, Feature] = {}
+        self.parts = array("q", [0])  # their bounds
+        self.features = PartsCollector(path)
         self.rules = array("i")
-        self.lines = array("q")  # of every hypothesis
-        self.columns: dict[str, list[Any]] = {name: [] for name, _ in _COLUMNS} | {"source": [], "target": []}
+        self.spans = {"source": array("i"), "target": array("i")}
+        self.columns: dict[str, list[Any]] = {name: [] for name, _ in _COLUMNS}
         self.sides: dict[str, dict[int, str]] = {name: {} for name in _SIDES}
         self.extra: dict[str, list[float]] = {}
         self.decode = json.JSONDecoder(parse_constant=self._constant).decode
@@ -218,7 +211,6 @@ class _Reader:
         if item.get("rank", self._rank()) != self._rank():
             self.fail(f"rank {item['rank']!r}, expected {self._rank()}", "hypotheses are listed best first, from 0")
         self.texts.append(text)
-        self.lines.append(number)
         if "kinds" in item:
             self._add_kinds(item["kinds"])
         self._add_parts(item.get("parts"), features)
@@ -232,6 +224,7 @@ class _Reader:
             self.fail("kinds of features after the first object")
         if not isinstance(kinds, dict):
             self.fail(f"kinds is {kinds!r}, expected an object of names and what they are")
+        features = []
         for name, unusual in kinds.items():
             if not isinstance(unusual, dict) or any(
                 key not in _USUAL or isinstance(value, str) != isinstance(_USUAL[key], str)
@@ -241,40 +234,31 @@ class _Reader:
             numbers = {key: value for key, value in unusual.items() if not isinstance(value, str)}
             exact = dict(zip(numbers, self._numbers(list(numbers.values()), len(numbers)), strict=True))
             try:
-                self.kinds[name] = Feature(name, **(unusual | exact))
+                features.append(Feature(name, **(unusual | exact)))
             except CamberError as error:
                 self.fail(str(error))
+        self.features.know(features)
 
     def _add_parts(self, parts: Any, features: dict[str, Any]) -> None:
         names = tuple(features)
         sums = self._numbers(list(features.values()), len(names), nulls=True)
-        rows, values = self.tables.setdefault(names, (array("q"), array("d")))
-        self.there[names] = self.there.get(names, 0) + 1
-        if None in features.values():
-            for name, value in features.items():
-                if value is None:
-                    self.nulls[name] = self.nulls.get(name, 0) + 1
-        first = self.parts[-1]
+        absent = [name for name, value in features.items() if value is None] if None in features.values() else ()
         if parts is None:
-            rows.append(first)
-            values.extend(sums)
+            self.features.add_whole(names, sums, absent)
             self.rules.append(_NO_RULE)
-            self.parts.append(first + 1)
+            self.parts.append(self.parts[-1] + 1)
             return
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             self.fail("parts is not a list of objects")
-        hypotheses, totals = self.stated.setdefault(names, (array("q"), array("d")))
-        hypotheses.append(len(self.texts) - 1)
-        totals.extend(sums)
+        values = array("d")
         for part in parts:
-            rows.append(first)
             values.extend(self._numbers(part.get("features"), len(names), nulls=True))
             self.rules.append(self._rule(part.get("rule", _NO_RULE)))
-            first += 1
-            for side in ("source", "target"):
+            for side, spans in self.spans.items():
                 if side in part:
-                    self.columns[side].append(self._span(part[side], side))
-        self.parts.append(first)
+                    spans.extend(self._span(part[side], side))
+        self.features.add_parts(names, len(parts), values, sums, self.number, absent)
+        self.parts.append(self.parts[-1] + len(parts))
 
     def _numbers(self, values: Any, count: int, *, nulls: bool = False) -> array[float]:
         """Check a list of numbers; with `nulls` it may have some, which become NaN."""
@@ -327,14 +311,12 @@ class _Reader:
             self.extra.setdefault(name, []).append(value)
 
     def finished(self, sentences: int | None, at_least: int) -> NBest:
-        parts = self._finished_parts(at_least)
-        part_offsets = np.array(self.parts, np.int64)
-        self._check_sums(parts, part_offsets)
-        for side in ("source", "target"):
-            if len(self.columns[side]) not in (0, len(parts)):
+        parts = self.features.finished(np.frombuffer(self.rules, np.int32), at_least)
+        for side, spans in self.spans.items():
+            if len(spans) not in (0, 2 * len(parts)):
                 self.fail(f"{side} spans are given for some parts only", "give them for all or for none")
         source_spans, target_spans = (
-            np.array(spans, np.int32) if (spans := self.columns[side]) else None for side in ("source", "target")
+            np.frombuffer(spans, np.int32).reshape(-1, 2) if spans else None for spans in self.spans.values()
         )
         offsets = self.bounds.finished(sentences)
         sources, targets = (
@@ -343,7 +325,7 @@ class _Reader:
         )
         return NBest(
             offsets,
-            part_offsets,
+            np.frombuffer(self.parts, np.int64),
             parts,
             self.texts,
             np.array(self.columns["score"], np.float64) if self.columns["score"] else None,
@@ -356,52 +338,6 @@ class _Reader:
             sources,
             targets,
         )
-
-    def _finished_parts(self, at_least: int) -> Parts:
-        """Return all parts with the features that at least so many hypotheses have."""
-        there = {name: -count for name, count in self.nulls.items()}
-        order: dict[str, None] = {}
-        for names, count in self.there.items():
-            for name in names:
-                order[name] = None
-                there[name] = there.get(name, 0) + count
-        kept = [name for name in order if at_least <= 1 or there[name] >= at_least]
-        place = {name: column for column, name in enumerate(kept)}
-        check_table(self.parts[-1], len(kept), self.path)
-        table = np.full((self.parts[-1], len(kept)), np.nan)
-        for names, (rows, values) in self.tables.items():
-            block = np.frombuffer(values, np.float64).reshape(len(rows), len(names))
-            chosen = [column for column, name in enumerate(names) if name in place]
-            where = [place[names[column]] for column in chosen]
-            block = block if len(chosen) == len(names) else block[:, chosen]
-            table[np.frombuffer(rows, np.int64)[:, None], where] = block
-        features = [self.kinds.get(name, Feature(name)) for name in kept]
-        return Parts.of_dense(features, table, np.frombuffer(self.rules, np.int32))
-
-    def _check_sums(self, parts: Parts, part_offsets: I8) -> None:
-        """Refuse features of hypotheses that are not the sums over their parts."""
-        if not self.stated:
-            return
-        sums = parts.linear_sums(part_offsets)
-        place = {name: column for column, name in enumerate(parts.names)}
-        for names, (hypotheses, totals) in self.stated.items():
-            rows = np.frombuffer(hypotheses, np.int64)
-            stated = np.frombuffer(totals, np.float64).reshape(len(rows), len(names))
-            for name, column in zip(names, stated.T, strict=True):
-                if name not in place:
-                    continue
-                summed = sums[rows, place[name]]
-                close = np.isclose(summed, column, rtol=1e-6, atol=1e-6, equal_nan=True)
-                if not close.all():
-                    wrong = int(np.argmin(close))
-                    self.number = self.lines[int(rows[wrong])]
-                    says, adds = (
-                        "absent" if math.isnan(value) else str(value)
-                        for value in (float(column[wrong]), float(summed[wrong]))
-                    )
-                    self.fail(
-                        f"feature {name} is {says}, but its parts {'lack it' if adds == 'absent' else f'sum to {adds}'}"
-                    )
 
 
 def _looks_like(line: str, number: int) -> bool:

@@ -30,7 +30,7 @@ from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
 from camber.nbest.reading import number as number_of
-from camber.nbest.writing import listed, shortest
+from camber.nbest.writing import shortest
 
 _BARS = re.compile(r"(?:^|\s)\|\|\|(?=\s|$)")
 _ALIGNMENT = re.compile(r"[0-9.,\s-]*")  # hard (0-0 1-2) or soft (0.9,0.1 0.2,0.8)
@@ -246,36 +246,42 @@ def write_moses(nbest: NBest, path: str | Path, groups: Mapping[str, Sequence[st
     A label has all its values or is left out: by default, features of which a hypothesis lacks some get labels of their
     own.
     """
-    sums = nbest.hypothesis_features()
+    torn = _torn(natural_groups(nbest.names) if groups is None else groups, nbest)
     if groups is None:
-        torn = _torn(natural := natural_groups(nbest.names), nbest.names, sums)
         groups = {}
-        for label, group in natural.items():
+        for label, group in natural_groups(nbest.names).items():
             groups |= {name: [name] for name in group} if label in torn else {label: group}
+        torn = []
     _check_groups(groups, nbest.names)
-    if torn := _torn(groups, nbest.names, sums):
+    if torn:
         raise CamberError(f"some hypotheses lack a part of the values of {', '.join(torn)}; give these labels apart")
-    _write(nbest, path, sums, [(f"{label}=" + " %s" * len(group), group) for label, group in groups.items() if group])
+    _write(nbest, path, [(f"{label}=" + " %s" * len(group), group) for label, group in groups.items() if group])
 
 
 def write_joshua(nbest: NBest, path: str | Path) -> None:
     """Write a list as Joshua and cdec do: ``name=value``."""
     _check_groups({name: [name] for name in nbest.names}, nbest.names)
-    _write(nbest, path, nbest.hypothesis_features(), [(f"{name}=%s", [name]) for name in nbest.names])
+    _write(nbest, path, [(f"{name}=%s", [name]) for name in nbest.names])
 
 
-def _torn(groups: Mapping[str, Sequence[str]], names: Sequence[str], sums: F8) -> list[str]:
+def _torn(groups: Mapping[str, Sequence[str]], nbest: NBest) -> list[str]:
     """Return the labels of which some hypothesis has a part of the values only."""
+    whole = {
+        label: [nbest.names.index(name) for name in group]
+        for label, group in groups.items()
+        if len(group) > 1 and set(group) <= set(nbest.names)
+    }
     torn = []
-    for label, group in groups.items():
-        if len(group) > 1 and set(group) <= set(names):
-            absent = np.isnan(sums[:, [names.index(name) for name in group]])
-            if (absent.any(1) != absent.all(1)).any():
+    for sums in nbest.hypothesis_blocks() if whole else ():
+        absent = np.isnan(sums)
+        for label, places in list(whole.items()):
+            if (absent[:, places].any(1) != absent[:, places].all(1)).any():
                 torn.append(label)
-    return torn
+                del whole[label]
+    return [label for label in groups if label in torn]
 
 
-def _write(nbest: NBest, path: str | Path, sums: F8, pieces: list[tuple[str, Sequence[str]]]) -> None:
+def _write(nbest: NBest, path: str | Path, pieces: list[tuple[str, Sequence[str]]]) -> None:
     """Write the lines; `pieces` are templates such as ``TM0= %s %s`` with the features that fill them."""
     segmented = nbest.segmentations is not None or (nbest.source_spans is not None and nbest.target_spans is not None)
     tail = segmented or nbest.alignments is not None
@@ -284,9 +290,7 @@ def _write(nbest: NBest, path: str | Path, sums: F8, pieces: list[tuple[str, Seq
     scores = None if nbest.scores is None else nbest.scores.tolist()
     owner = nbest.sentences().tolist()
     with write_whole(path) as stream:
-        for index, (text, features) in enumerate(
-            zip(nbest.texts, _feature_fields(nbest.names, sums, pieces), strict=True)
-        ):
+        for index, (text, features) in enumerate(zip(nbest.texts, _feature_fields(nbest, pieces), strict=True)):
             if "|||" in text or "\n" in text or "\r" in text:
                 raise CamberError(
                     f"{text!r} cannot be written in Moses' format (it has '|||' or a line end); use jsonl"
@@ -300,23 +304,24 @@ def _write(nbest: NBest, path: str | Path, sums: F8, pieces: list[tuple[str, Seq
             stream.write(line + "\n")
 
 
-def _feature_fields(names: Sequence[str], sums: F8, pieces: list[tuple[str, Sequence[str]]]) -> Iterator[str]:
+def _feature_fields(nbest: NBest, pieces: list[tuple[str, Sequence[str]]]) -> Iterator[str]:
     """Yield the features of every hypothesis by templates (see :func:`_write`), without those that are absent."""
     templates = [template.replace("%", "%%").replace("%%s", "%s") for template, _ in pieces]
     every = " ".join(templates)
     label_of = [label for label, (_, group) in enumerate(pieces) for _ in group]
-    columns = [names.index(name) for _, group in pieces for name in group]
-    whole = columns == list(range(len(names)))
-    table = sums if whole else sums[:, columns]
-    complete: Bools = ~np.logical_or.reduce(np.isnan(table), axis=1)
-    for row, full in zip(listed(table), complete.tolist(), strict=True):
-        if full:
-            yield every % tuple(map(shortest, row))
-        else:
-            there = [column for column, value in enumerate(row) if value == value]
-            labels = dict.fromkeys(label_of[column] for column in there)
-            template = " ".join(templates[label] for label in labels)
-            yield template % tuple(shortest(row[column]) for column in there)
+    columns = [nbest.names.index(name) for _, group in pieces for name in group]
+    whole = columns == list(range(len(nbest.names)))
+    for sums in nbest.hypothesis_blocks():
+        table = sums if whole else sums[:, columns]
+        complete: Bools = ~np.logical_or.reduce(np.isnan(table), axis=1)
+        for row, full in zip(table.tolist(), complete.tolist(), strict=True):
+            if full:
+                yield every % tuple(map(shortest, row))
+            else:
+                there = [column for column, value in enumerate(row) if value == value]
+                labels = dict.fromkeys(label_of[column] for column in there)
+                template = " ".join(templates[label] for label in labels)
+                yield template % tuple(shortest(row[column]) for column in there)
 
 
 def _check_groups(groups: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:

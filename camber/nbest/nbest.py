@@ -11,7 +11,7 @@ hypothesis. A feature that a part lacks is NaN, and so is one that all parts of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,6 +174,10 @@ class NBest:
         """
         return self.parts.linear_sums(self.part_offsets)
 
+    def hypothesis_blocks(self) -> Iterator[F8]:
+        """Yield the rows of :meth:`hypothesis_features`, some at a time: all of them may be larger than the list."""
+        return self.parts.linear_blocks(self.part_offsets)
+
     def best(self, scores: npt.ArrayLike | None = None) -> I8:
         """Return the best hypothesis of every sentence by `scores` (the model's by default), the first among equals.
 
@@ -295,7 +299,8 @@ class NBest:
 
         With `sentences` there are exactly so many (the references', say): missing ones at the end have no hypothesis.
         Features are held in a full table of at most 2 GB (250 million numbers; more is an error): `at_least` leaves
-        out those that fewer hypotheses have.
+        out those that fewer hypotheses have. In JSON Lines the numbers that the file gives do not count, only the room
+        of those that are absent.
         """
         from camber.nbest.formats import format_of_file
 

@@ -59,9 +59,12 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         raise InputError("the file is empty", path, remedy="give an n-best list")
 
 
-def check_table(rows: int, names: int, path: str | Path) -> None:
-    """Refuse a table of features that would not fit: lists with many rare features need a choice."""
-    if rows * names > MOST_CELLS:
+def check_table(rows: int, names: int, path: str | Path, given: int = 0) -> None:
+    """Refuse a table of features that would not fit: lists with many rare features need a choice.
+
+    Cells that are `given` for certain do not count: whoever has a file of so many numbers means them.
+    """
+    if rows * names - given > MOST_CELLS:
         raise InputError(
             f"{names:,} features × {rows:,} hypotheses would take {rows * names * 8 / 1e9:,.0f} GB; "
             f"the most is {MOST_CELLS * 8 / 1e9:.0f} GB",

@@ -23,7 +23,7 @@ from camber.files import write_whole
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, number, numbered_lines
-from camber.nbest.writing import listed, shortest
+from camber.nbest.writing import listed_features, shortest
 
 _TEXTS = ("text", "tokens", "segmentation", "alignment")
 _PLAIN = ("sentence", "score", *_TEXTS)
@@ -138,7 +138,7 @@ def write_tsv(nbest: NBest, path: str | Path) -> None:
     owner = nbest.sentences().tolist()
     with write_whole(path) as stream:
         stream.write("\t".join(["sentence", *texts, *exact, *map(_column_name, nbest.names)]) + "\n")
-        for row, values in enumerate(listed(nbest.hypothesis_features())):
+        for row, values in enumerate(listed_features(nbest)):
             cells = [str(owner[row]), *(column[row] for column in texts.values())]
             cells += [column[row] for column in exact.values()]
             cells += [shortest(value) if value == value else "" for value in values]  # NaN is absent

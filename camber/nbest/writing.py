@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from camber.arrays.types import F8
-
-#: Rows that become Python numbers at a time.
-_BLOCK = 1000
+if TYPE_CHECKING:
+    from camber.nbest.nbest import NBest
 
 
 def shortest(value: float) -> str:
@@ -20,12 +19,12 @@ def shortest(value: float) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
-def listed(table: F8) -> Iterator[list[float]]:
-    """Yield the rows of a matrix as lists, without holding all of them.
+def listed_features(nbest: NBest) -> Iterator[list[float]]:
+    """Yield the features of every hypothesis as a list, without holding all of them.
 
-    >>> import numpy as np
-    >>> list(listed(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    >>> from camber.nbest import NBest
+    >>> list(listed_features(NBest.of_hypotheses(("x", "y"), [0, 2], ["a", "b"], [[1.0, 2.0], [3.0, 4.0]])))
     [[1.0, 2.0], [3.0, 4.0]]
     """
-    for first in range(0, len(table), _BLOCK):
-        yield from table[first : first + _BLOCK].tolist()
+    for block in nbest.hypothesis_blocks():
+        yield from block.tolist()
