@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_new, learn_alignment
 from camber.bend.bins import Bins
+from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
+from camber.bend.settings import BendSettings
+from camber.bend.trees.bend import TreesBend
+from camber.bend.trees.forest import Forest
+from camber.bend.trees.tree import Tree
+from camber.bend.weighing import Weighing
 from camber.corpus import Bitext
 from camber.corpus.clusters import WordClusters
 from camber.corpus.hotel import generate
@@ -22,6 +29,7 @@ from camber.decode.lists import to_nbest
 from camber.decode.phrase.features import untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
+from camber.features.feature import names_of
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.formats.moses.phrase_table import read_moses
@@ -37,7 +45,7 @@ from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.model.hiero import untuned_hiero_weights
 from camber.model.phrase import PhraseRules
 from camber.model.translator import Translator
-from camber.pipeline.tune import tune_translator
+from camber.pipeline.tune import dev_set, tune_translator
 from camber.progress import log
 from camber.rules.hiero.extraction import HieroExtractor
 from camber.rules.hiero.index import CorpusIndex
@@ -46,6 +54,8 @@ from camber.rules.phrase.overlay import Overlay
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextPipeline, TextSettings
+from camber.tune.bending import bent_decoder
+from camber.tune.growing import grown_decoder
 from camber.tune.loop import TuneSettings
 from camber.tune.tuners import TUNERS
 
@@ -95,6 +105,8 @@ def _use_everything() -> None:
     for model, tuner in ((translator, "pro"), (hiero, "expected-bleu")):
         bent = TuneSettings(tuner=tuner, iterations=2, nbest=10, bend="mnr", bits=2)
         tune_translator(model, source[:20], [target[:20]], bent, engine=Threads(1))
+    for model in (translator, hiero):
+        _use_trees(model, source, target)
     metric = BLEU(tokenize="none")
     rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
     paired_bootstrap(metric, rows, rows, samples=10)
@@ -104,6 +116,19 @@ def _use_everything() -> None:
     lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
+
+
+def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) -> None:
+    """Grow trees, and translate with one that looks at the language model."""
+    dev = dev_set(model, source[:20], [target[:20]])
+    empty = bent_decoder(model.decoder, dev.inputs, "trees", BendSettings())
+    for leaf in ("constant", "linear"):
+        grown_decoder(empty, dev, BendSettings(trees=2, leaves=3, leaf=leaf), 10, engine=Threads(1))
+    inputs = model.decoder.inputs
+    tree = Tree.of_split(names_of(inputs).index("lm"), -3.0, (0.0, 0.1))
+    bend = TreesBend(LogBend(inputs), Forest(inputs, (tree,)))
+    decoder = model.decoder.weighed(Weighing(bend, {**model.decoder.weighing.by_name(), "tree1": 1.0}))
+    list(decoder.decode(dev.inputs[:2], engine=Threads(1)))
 
 
 def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Alignment) -> None:

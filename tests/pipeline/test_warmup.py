@@ -46,6 +46,10 @@ for model, tuner in (("m", "pro"), ("m", "likelihood"), ("h", "expected-bleu")):
         "--iterations", 2, "--bend", "lnr", "--tuner", tuner, "--bits", 3)
     run("translate", folder / model, "--input", files / "test.es", "--output", folder / "out")
 for model in ("m", "h"):
+    run("tune", folder / model, "--dev-source", files / "test.es", "--dev-target", files / "test.en",
+        "--iterations", 2, "--bend", "trees", "--trees", 3, "--out", folder / "t")
+    run("translate", folder / "t", "--input", files / "test.es", "--output", folder / "out")
+for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "r")
