@@ -51,7 +51,10 @@ IN_PARTS, IN_PAIRS = "parts", "pairs"
 
 @dataclass(frozen=True, eq=False)
 class PartsData:
-    """An n-best list for boosting: what tuners see of it, and the parts of every hypothesis."""
+    """An n-best list for boosting: what tuners see of it, and the parts of every hypothesis.
+
+    Parts that are no rules, such as words that are passed through, are left out: trees give them nothing.
+    """
 
     data: TuningData
     parts: Parts
@@ -64,6 +67,10 @@ class PartsData:
             raise CamberError(
                 f"{len(self.parts):,} parts with {len(offsets):,} offsets for {self.data.hypotheses:,} hypotheses"
             )
+        rules = self.parts.rules >= 0
+        if not rules.all():
+            object.__setattr__(self, "parts", self.parts.take(np.flatnonzero(rules)))
+            object.__setattr__(self, "part_offsets", offsets_from(rules)[offsets])
 
     @classmethod
     def of(cls, nbest: NBest, metric: Metric, references: References, fixed: Iterable[str] = ()) -> PartsData:
@@ -255,10 +262,8 @@ class _Task:
         for scored in (self.train, self.select):
             if scored is not None:
                 scored.weigh(self.linear, self.weights)
-        scores = data.scores(self.linear)
+        scores = self.train.scores
         self.margins = scores[self.pairs[:, 0]] - scores[self.pairs[:, 1]]
-        for weight, column in zip(self.weights.tolist(), self._columns, strict=True):
-            self.margins += weight * column
 
     def add(self, tree: Tree, values: F8, column: F8) -> None:
         """Add a tree, given what it makes of the distinct parts, and what that adds to the margins."""

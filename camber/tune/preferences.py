@@ -21,6 +21,7 @@ from camber.settings import Settings, setting
 from camber.tune.data import TuningData
 
 LARGEST, UNIFORM = "largest", "uniform"
+_ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,15 @@ class Preferences(Settings):
 
     def quality(self, data: TuningData) -> F8:
         """Return the score of every hypothesis on its own, 0 to 1 for BLEU: float64[hypotheses]."""
-        if isinstance(data.metric, BLEU):
-            scores = sentence_bleu(data.statistics, data.metric.order, self.alpha, all_orders=True)
-        else:
-            scores = data.sentence_scores()
+        metric = data.metric
+        if not isinstance(metric, BLEU):
+            return data.sentence_scores() / 100.0
+        scores = np.empty(data.hypotheses)
+        for first in range(
+            0, len(scores), _ROWS
+        ):  # millions of them, with all that is computed on the way, would not fit
+            rows = slice(first, first + _ROWS)
+            scores[rows] = sentence_bleu(data.statistics[rows], metric.order, self.alpha, all_orders=True)
         return scores / 100.0
 
     def draw(self, data: TuningData, seed: int) -> I8:

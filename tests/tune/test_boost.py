@@ -13,8 +13,11 @@ from naive import regression_trees as naive
 from toys.tuning_lists import Mean, random_list
 
 from camber.arrays.types import F8
+from camber.bend.log import LogBend
+from camber.bend.trees.bend import TreesBend
 from camber.bend.trees.document import forest_from_json, forest_to_json
 from camber.bend.trees.pairs import Differences
+from camber.bend.weighing import Weighing
 from camber.engine import Threads
 from camber.errors import CamberError, TuneError
 from camber.features.feature import Feature
@@ -177,6 +180,16 @@ def test_scores_are_those_that_were_learnt(refit: bool) -> None:
     assert list(boosted.weights) == [*train.data.names, *boosted.forest.names]
     again = replace(boosted, forest=forest_from_json(forest_to_json(boosted.forest)))
     assert np.array_equal(again.scores(select), boosted.scores(select))
+
+
+def test_a_bend_with_the_trees_gives_the_same_scores() -> None:
+    train = planted(19)
+    numbers = np.where(np.random.default_rng(1).random(len(train.parts)) < 0.1, -1, 0)  # a tenth are no rules
+    parts = replace(train.parts, rules=numbers)
+    boosted = replace(QUICK, leaf="linear").fit(replace(train, parts=parts), START, seed=1)
+    weighing = Weighing(TreesBend(LogBend(parts.features), boosted.forest), boosted.weights)
+    scores = boosted.scores(PartsData(train.data, parts, train.part_offsets))
+    assert np.allclose(weighing.scores(parts, train.part_offsets), scores, atol=1e-9, rtol=0)
 
 
 def test_it_stops_where_another_list_says_so() -> None:

@@ -45,11 +45,13 @@ def edges_of(values: F8, counts: I8 | None = None, most: int = MOST_BINS) -> F8:
 
 def sampled(rows: int) -> I8 | slice:
     """Return the rows that edges are made from: all, or SAMPLE of them, the same whenever there are so many."""
-    return slice(None) if rows <= SAMPLE else np.random.default_rng(rows).integers(0, rows, SAMPLE)
+    return slice(None) if rows <= SAMPLE else np.sort(np.random.default_rng(rows).integers(0, rows, SAMPLE))
 
 
-def encode(values: F8, edges: Sequence[F8]) -> U1:
+def encode(values: F8, edges: Sequence[F8], chosen: Sequence[int] | None = None) -> U1:
     """Return the codes of values float64[rows, columns], column by column: uint8[columns, rows].
+
+    `chosen` are the columns that edges are given for, all by default.
 
     >>> encode(np.array([[0.0], [1.0], [np.nan]]), [np.array([0.5])]).tolist()
     [[0, 1, 255]]
@@ -59,7 +61,8 @@ def encode(values: F8, edges: Sequence[F8]) -> U1:
     for row, column in zip(padded, edges, strict=True):
         row[: len(column)] = column
     codes = np.empty((len(edges), len(values)), np.uint8)
-    _encode(np.ascontiguousarray(values, np.float64), lookup.heads, lookup.starts, padded, codes)
+    places = np.array(range(len(edges)) if chosen is None else chosen, np.int64)
+    _encode(np.ascontiguousarray(values, np.float64), places, lookup.heads, lookup.starts, padded, codes)
     return codes
 
 
@@ -72,23 +75,24 @@ _BLOCK = 512  # rows at a time: their values stay in the cache while the columns
 
 
 @kernel
-def _encode(values, heads, starts, padded, codes):
+def _encode(values, places, heads, starts, padded, codes):
     columns, rows = codes.shape
     for first in range(0, rows, _BLOCK):
         last = min(first + _BLOCK, rows)
         for column in range(columns):
             head = heads[column]
+            place = places[column]
             cells = head["cells"]
             edges, out = padded[column], codes[column]
             if head["even"] == 1:  # as `cell_of`, with all that is the same for a column taken out of the loop
                 low, scale, top = head["low"], head["scale"], np.float64(head["last"])
                 for row in range(first, last):
-                    value = values[row, column]
+                    value = values[row, place]
                     cell = np.int64(min(max((value - low) * scale, 0.0), top)) if value == value else 0
                     out[row] = _code(edges, starts[cells + cell], value)
             else:
                 for row in range(first, last):
-                    value = values[row, column]
+                    value = values[row, place]
                     out[row] = _code(edges, starts[cells + cell_of(head, value)], value) if value == value else ABSENT
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from camber.arrays.types import F8, I4, U1, Bools
+from camber.arrays.types import F8, I4, U1
 from camber.bend.trees.histogram import PARTS, Histogram, fixed_sums, moving_sums, root_histogram, sums_of
 from camber.bend.trees.pairs import Pairs, PairSplitter
 from camber.bend.trees.rows import ON, Rows
@@ -39,12 +39,18 @@ class Grown:
 
     def values(self) -> F8:
         """Return what the tree makes of every row, float64[rows]."""
-        tree, leaf = self.tree, self.leaf_of_rows
-        values = tree.constants[leaf]
-        if tree.linear:
-            place = self.rows.slopes.tolist().index(tree.slope)
-            values += tree.coefficients[leaf] * self.rows.slope_values[place]
+        values = np.zeros(len(self.rows))
+        self.add_to(values)
         return values
+
+    def add_to(self, sums: F8, factor: float = 1.0) -> None:
+        """Add what the tree makes of every row, times a factor, to sums float64[rows] in place."""
+        tree = self.tree
+        if tree.linear:
+            x = self.rows.slope_values[self.rows.slopes.tolist().index(tree.slope)]
+            _add_lines(self.leaf_of_rows, tree.constants, tree.coefficients, x, factor, sums)
+        else:
+            _add_constants(self.leaf_of_rows, tree.constants, factor, sums)
 
 
 @dataclass(eq=False)
@@ -126,7 +132,7 @@ class Grower:
             nodes[number] = left
             nodes.append(right)
             if len(nodes) < self.leaves:
-                self._count(y, slope, node, left, right, leaf_of_rows, number, len(nodes) - 1)
+                self._count(y, slope, node, left, right)
                 for place, child in ((number, left), (len(nodes) - 1, right)):
                     assert child.histogram is not None  # counted just now
                     child.split = self._best(child.histogram, splitter, leaf_of_rows, place)
@@ -158,44 +164,67 @@ class Grower:
         edges = self.rows.edges[split.feature]
         return float(edges[split.edge]) if split.edge < len(edges) else ANY_VALUE
 
-    def _divide(
-        self, node: _Node, split: Split, leaf_of_rows: U1, number: int, new: int
-    ) -> tuple[I4 | None, I4 | None]:
-        """Move the rows of the right side to the leaf `new`; return the rows of both sides, if they will be needed."""
-        goes_left = self.rows.goes_left(split.feature, split.edge, absent_left=split.absent_left)
+    def _divide(self, node: _Node, split: Split, leaf_of_rows: U1, number: int, new: int) -> tuple[I4, I4]:
+        """Move the rows of the right side to the leaf `new`; return the rows of both sides, if there will be more."""
+        codes, goes_right = self.rows.sides(split.feature, split.edge, absent_left=split.absent_left)
         if self.leaves == 2:
-            leaf_of_rows[:] = ~goes_left
-            return None, None
+            if codes is None:
+                leaf_of_rows[self.rows.on(split.feature)] = 1
+            else:
+                _assign(codes, goes_right, leaf_of_rows)
+            return _NONE, _NONE
         order = np.arange(len(self.rows), dtype=np.int32) if node.order is None else node.order
-        left, right = np.empty(len(order), np.int32), np.empty(len(order), np.int32)
-        count = _partition(order, goes_left, leaf_of_rows, new, left, right)
+        left, right = np.empty(len(order) + 1, np.int32), np.empty(len(order) + 1, np.int32)
+        if codes is None:
+            codes = np.zeros(len(self.rows), np.uint8)
+            codes[self.rows.on(split.feature)] = 1
+        count = _partition(order, codes, goes_right, leaf_of_rows, number, new, left, right)
         return left[:count], right[: len(order) - count]
 
-    def _count(
-        self, y: F8, slope: int, node: _Node, left: _Node, right: _Node, leaf_of_rows: U1, left_number: int, new: int
-    ) -> None:
+    def _count(self, y: F8, slope: int, node: _Node, left: _Node, right: _Node) -> None:
         """Fill the histograms of both children: the one with fewer rows is summed."""
-        assert left.order is not None  # there are more leaves to come
+        assert node.histogram is not None  # its split came from there
+        assert left.order is not None
         assert right.order is not None
-        assert node.histogram is not None
-        small, number, large = (left, left_number, right) if len(left.order) <= len(right.order) else (right, new, left)
-        inside: Bools = leaf_of_rows == number
+        small, large = (left, right) if len(left.order) <= len(right.order) else (right, left)
         assert small.order is not None
-        small.histogram = sums_of(self.rows, y, slope, small.order, inside, self.engine)
+        small.histogram = sums_of(self.rows, y, slope, small.order, self.engine)
         large.histogram = node.histogram.minus(small.histogram)
         node.histogram = None
 
 
+_NONE = np.empty(0, np.int32)
+
+
 @kernel
-def _partition(order, goes_left, leaf_of_rows, new, left, right):
-    """Divide rows int32 in two, each in the old order; return how many go left."""
-    count = 0
+def _assign(codes, goes_right, leaf_of_rows):
+    for row in range(len(codes)):
+        leaf_of_rows[row] = goes_right[codes[row]]
+
+
+@kernel
+def _partition(order, codes, goes_right, leaf_of_rows, number, new, left, right):
+    """Divide rows int32 in two, each in the old order; return how many go left. Both sides have room for one more."""
+    count = other = 0
     for at in range(len(order)):
         row = order[at]
-        if goes_left[row]:
-            left[count] = row
-            count += 1
-        else:
-            right[at - count] = row
-            leaf_of_rows[row] = new
+        goes = goes_right[codes[row]]
+        left[count] = row  # without a branch, since nobody could foretell which way it goes
+        right[other] = row
+        other += goes
+        count += 1 - goes
+        leaf_of_rows[row] = new if goes else number
     return count
+
+
+@kernel
+def _add_constants(leaf_of_rows, constants, factor, sums):
+    for row in range(len(sums)):
+        sums[row] += factor * constants[leaf_of_rows[row]]
+
+
+@kernel
+def _add_lines(leaf_of_rows, constants, coefficients, x, factor, sums):
+    for row in range(len(sums)):
+        leaf = leaf_of_rows[row]
+        sums[row] += factor * (constants[leaf] + coefficients[leaf] * x[row])

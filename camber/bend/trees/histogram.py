@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from camber.arrays.types import F8, I4, Array
+from camber.arrays.types import F8, I4, I8
 from camber.bend.trees.rows import Rows
-from camber.engine import Engine, split_evenly
+from camber.engine import Engine
 from camber.kernel import kernel
 
 CODES = 256
@@ -45,23 +45,22 @@ class Histogram(NamedTuple):
 
 def moving_sums(rows: Rows, y: F8, engine: Engine) -> Histogram:
     """Return Σ y and, for each of the slopes, Σ x y over all rows."""
-    width = 1 + len(rows.slopes)
-    return _summed(_moving, rows, (rows, y), width, engine)
+    return _summed(_moving, rows, (rows, y), 1 + len(rows.slopes), engine)
 
 
 def fixed_sums(rows: Rows, engine: Engine) -> Histogram:
     """Return the number of parts and, for each of the slopes, Σ x and Σ x² over all rows."""
-    width = 1 + 2 * len(rows.slopes)
-    return _summed(_fixed, rows, (rows,), width, engine)
+    return _summed(_fixed, rows, (rows,), 1 + 2 * len(rows.slopes), engine)
 
 
-def sums_of(rows: Rows, y: F8, slope: int, chosen: I4, inside: Array, engine: Engine) -> Histogram:
-    """Return the sums of some rows, rising: those that `inside` bool[rows] says; `slope` is a place in slopes or -1."""
+def sums_of(rows: Rows, y: F8, slope: int, chosen: I4, engine: Engine) -> Histogram:
+    """Return the sums of some rows int32[n], rising; `slope` is a place in slopes, or -1."""
     x = rows.slope_values[slope] if slope >= 0 else rows.counts[:0]
-    return _summed(_chosen, rows, (rows, y, x, chosen, inside), CONSTANT if slope < 0 else LINEAR, engine)
+    return _summed(_chosen, rows, (rows, y, x, chosen), CONSTANT if slope < 0 else LINEAR, engine)
 
 
 def _summed(task: Any, rows: Rows, shared: tuple[Any, ...], width: int, engine: Engine) -> Histogram:
+    """Sum columns and lists in pieces; the total comes from the first column, or from a list of everything."""
     pieces = list(_pieces(rows))
     columns = np.empty((len(rows.columns), CODES, width))
     lists = np.empty((len(rows.indicators), width))
@@ -72,71 +71,71 @@ def _summed(task: Any, rows: Rows, shared: tuple[Any, ...], width: int, engine: 
         elif kind == 1:
             lists[first:last] = sums
         else:
-            total[:] = sums
-    return Histogram(columns, lists, total)
+            total = sums[0]
+    return Histogram(columns, lists, columns[0].sum(0) if len(columns) else total)
 
 
 def _pieces(rows: Rows) -> Iterator[tuple[int, int, int]]:
-    """Yield (0: columns, 1: lists, 2: the total; first, last)."""
+    """Yield (0: columns, 1: lists, 2: the list of all rows; first, last)."""
     count = len(rows.columns)
-    for span in split_evenly(count, -(-count // PIECE)) if count else []:
-        yield 0, span.start, span.stop
+    for first in range(0, count, PIECE):
+        yield 0, first, min(first + PIECE, count)
     if len(rows.indicators):
         yield 1, 0, len(rows.indicators)
-    yield 2, 0, 0
+    if not count:
+        yield 2, 0, 1
+
+
+def _listed(rows: Rows, kind: int) -> tuple[I8, I4]:
+    """Return the offsets and rows of the lists, or of one list with every row."""
+    if kind == 1:
+        return rows.offsets, rows.lists
+    return np.array([0, len(rows)], np.int64), np.arange(len(rows), dtype=np.int32)
 
 
 def _moving(shared: tuple[Rows, F8, int], piece: tuple[int, int, int]) -> F8:
     rows, y, width = shared
     kind, first, last = piece
-    if kind == 0:
-        sums = np.zeros((last - first, CODES, width))
-        if width == 1:
-            _add_targets(rows.codes[first:last], y, sums.reshape(last - first, CODES))
-        else:
-            _add_moving(rows.codes[first:last], y, rows.slope_values, np.empty((_BLOCK, width)), sums)
-        return sums
-    if kind == 1:
+    if kind:
         sums = np.zeros((last - first, width))
-        _add_moving_lists(rows.offsets, rows.lists, y, rows.slope_values, sums)
+        _add_moving_lists(*_listed(rows, kind), y, rows.slope_values, sums)
         return sums
-    return np.concatenate([[y.sum()], np.einsum("sr,r->s", rows.slope_values, y)])
+    sums = np.zeros((last - first, CODES, width))
+    if width == 1:
+        _add_targets(rows.codes[first:last], y, sums.reshape(last - first, CODES))
+    else:
+        _add_moving(rows.codes[first:last], y, rows.slope_values, np.empty((_BLOCK, width)), sums)
+    return sums
 
 
 def _fixed(shared: tuple[Rows, int], piece: tuple[int, int, int]) -> F8:
     rows, width = shared
     kind, first, last = piece
-    if kind == 0:
-        sums = np.zeros((last - first, CODES, width))
-        _add_fixed(rows.codes[first:last], rows.counts, rows.slope_values, np.empty((_BLOCK, width)), sums)
-        return sums
-    if kind == 1:
+    if kind:
         sums = np.zeros((last - first, width))
-        _add_fixed_lists(rows.offsets, rows.lists, rows.counts, rows.slope_values, sums)
+        _add_fixed_lists(*_listed(rows, kind), rows.counts, rows.slope_values, sums)
         return sums
-    weighted = rows.slope_values * rows.counts
-    both = np.stack([weighted.sum(1), (weighted * rows.slope_values).sum(1)], axis=1)
-    return np.concatenate([[rows.counts.sum()], both.ravel()])
+    sums = np.zeros((last - first, CODES, width))
+    _add_fixed(rows.codes[first:last], rows.counts, rows.slope_values, np.empty((_BLOCK, width)), sums)
+    return sums
 
 
-def _chosen(shared: tuple[Rows, F8, F8, I4, Array, int], piece: tuple[int, int, int]) -> F8:
-    rows, y, x, chosen, inside, width = shared
+def _chosen(shared: tuple[Rows, F8, F8, I4, int], piece: tuple[int, int, int]) -> F8:
+    rows, y, x, chosen, width = shared
     kind, first, last = piece
-    if kind == 0:
-        sums = np.zeros((last - first, CODES, width))
-        if width == CONSTANT:
-            _add_chosen(rows.codes[first:last], chosen, rows.counts, y, np.empty((_BLOCK, 2)), sums)
-        else:
-            _add_chosen_linear(rows.codes[first:last], chosen, rows.counts, y, x, np.empty((_BLOCK, 5)), sums)
-        return sums
-    if kind == 1:
+    if kind:
+        # row by row, because a node has fewer rows than there are in all lists
+        starts, turned = rows.by_row if kind == 1 else (np.arange(len(rows) + 1), np.zeros(len(rows), np.int32))
         sums = np.zeros((last - first, width))
-        _add_chosen_lists(rows.offsets, rows.lists, inside, rows.counts, y, x, sums)
+        _add_chosen_lists(starts, turned, chosen, rows.counts, y, x, sums)
         return sums
-    total = np.zeros((1, width))
-    everything = np.array([0, len(chosen)], np.int64)
-    _add_chosen_lists(everything, chosen, inside, rows.counts, y, x, total)
-    return total[0]
+    sums = np.zeros((last - first, CODES, width))
+    room = np.empty((_BLOCK, width))
+    if width == CONSTANT:
+        _add_chosen(rows.codes[first:last], chosen, rows.counts, y, room, sums)
+    else:
+        _add_chosen_linear(rows.codes[first:last], chosen, rows.counts, y, x, room, sums)
+    return sums
 
 
 def root_histogram(fixed: Histogram, moving: Histogram, slope: int) -> Histogram:
@@ -285,15 +284,15 @@ def _add_fixed_lists(offsets, lists, counts, x, sums):
 
 
 @kernel
-def _add_chosen_lists(offsets, lists, inside, counts, y, x, sums):
+def _add_chosen_lists(starts, turned, chosen, counts, y, x, sums):
     linear = sums.shape[1] == LINEAR
-    for place in range(len(sums)):
-        for item in range(offsets[place], offsets[place + 1]):
-            row = lists[item]
-            if inside[row]:
-                sums[place, PARTS] += counts[row]
-                sums[place, Y] += y[row]
-                if linear:
-                    sums[place, X] += counts[row] * x[row]
-                    sums[place, XX] += counts[row] * x[row] * x[row]
-                    sums[place, XY] += x[row] * y[row]
+    for i in range(len(chosen)):
+        row = chosen[i]
+        for at in range(starts[row], starts[row + 1]):
+            place = turned[at]
+            sums[place, PARTS] += counts[row]
+            sums[place, Y] += y[row]
+            if linear:
+                sums[place, X] += counts[row] * x[row]
+                sums[place, XX] += counts[row] * x[row] * x[row]
+                sums[place, XY] += x[row] * y[row]

@@ -148,15 +148,25 @@ class Rows:
 
     def goes_left(self, feature: int, edge: int, *, absent_left: bool) -> Bools:
         """Return which rows have a value below an edge of a feature, bool[rows]."""
+        codes, goes_right = self.sides(feature, edge, absent_left=absent_left)
+        if codes is not None:
+            return goes_right[codes] == 0
+        left = np.ones(len(self), bool)
+        left[self.on(feature)] = False
+        return left
+
+    def sides(self, feature: int, edge: int, *, absent_left: bool) -> tuple[U1 | None, U1]:
+        """Return the codes of a feature (None if it is a list of rows), and which of 256 codes go right: 0 or 1.
+
+        Of a list, those that are on it (1) go right.
+        """
+        goes_right = np.ones(256, np.uint8)
         if feature in self.indicators:
-            left = np.ones(len(self), bool)
-            left[self.on(feature)] = False
-            return left
-        codes = self.codes[int(np.flatnonzero(self.columns == feature)[0])]
-        side = np.zeros(256, bool)
-        side[: edge + 1] = True
-        side[ABSENT] = absent_left
-        return side[codes]
+            goes_right[0] = 0
+            return None, goes_right
+        goes_right[: edge + 1] = 0
+        goes_right[ABSENT] = not absent_left
+        return self.codes[int(np.flatnonzero(self.columns == feature)[0])], goes_right
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,12 +194,13 @@ class _Block:
         dense = [at for at in range(len(features)) if at not in listed]
         edges = [np.array([ON])] * len(features)
         chosen = sampled(rows)
-        sample, often = values[chosen], None if counts is None else counts[chosen]
-        for at in dense:
-            if features[at].kind != INDICATOR:
-                edges[at] = edges_of(np.ascontiguousarray(sample[:, at]), often, most)
-        whole = len(dense) == values.shape[1]
-        codes = encode(values if whole else values[:, dense], [edges[at] for at in dense])
+        often = None if counts is None else counts[chosen]
+        binned = [at for at in dense if features[at].kind != INDICATOR]
+        # row by row, as they lie in memory
+        sample = values[:, binned] if isinstance(chosen, slice) else values[chosen[:, None], np.array(binned, np.int64)]
+        for place, at in enumerate(binned):
+            edges[at] = edges_of(np.ascontiguousarray(sample[:, place]), often, most)
+        codes = encode(values, [edges[at] for at in dense], dense)
         return cls(tuple(edges), dense, codes, sparse.tolist(), offsets, lists)
 
     def spread(self, rows: I4) -> _Block:
