@@ -44,7 +44,8 @@ def command() -> None:
     type=click.Choice(list(LEARNERS)),
     default="linear",
     show_default=True,
-    help="One weight per feature, or a curve: free, of overlapping bins, smooth (lnr), monotone where it may (mnr).",
+    help="One weight per feature, or a curve: free, of overlapping bins, smooth (lnr), monotone where it may (mnr); or "
+    "trees that ask about several.",
 )
 @settings_options(ResponseSettings)
 @click.option("--tuner", type=click.Choice(list(TUNERS)), show_default="mert; for curves pro")

@@ -58,6 +58,7 @@ def curves(
 
 def learnt_responses(model: Any) -> list[Response]:
     """Return the response of every bent feature of a translator or re-ranker; one without is an error."""
+    from camber.bend.trees.bend import TREES
     from camber.model.directory import ModelDirectory
     from camber.rerank.reranker import KIND, Reranker
 
@@ -67,10 +68,12 @@ def learnt_responses(model: Any) -> list[Response]:
     responses: list[Response]
     if isinstance(model, Reranker):
         linear, remedy = model.fitted.bent is None, f"camber rerank fit --learner mnr --model {where} …"
-        responses = model.responses()
+        kind, responses = model.learner, model.responses()
     else:
         bend, remedy = model.decoder.bend, f"camber tune {where} --bend mnr …"
-        linear, responses = not bend.FILE, bend.show(model.weights.values)
+        kind, linear, responses = bend.kind, not bend.FILE, bend.show(model.weights.values)
+    if kind == TREES:
+        raise CamberError(f"{where}: a model with trees, which are no curves to draw; camber info {where} tells them")
     if linear:
         raise CamberError(f"{where}: a linear model, which has no curves to draw; let its features bend: {remedy}")
     return responses

@@ -57,14 +57,29 @@ def careful_step(
     `fitted` gives the weights to come from and those to go to, of sentences that it may look at. `sure`: stay, unless
     the step is better than staying on this share of resampled sets of those sentences.
     """
+
+    def chosen(seen: TuningData, held: TuningData) -> list[I8]:
+        start, weights = fitted(seen)
+        return [held.one_best((1.0 - step) * start + step * weights) for step in STEPS]
+
+    return step_by_folds(data, chosen, sure, seed)
+
+
+def step_by_folds(
+    data: TuningData, chosen_by: Callable[[TuningData, TuningData], list[I8]], sure: float = 0.0, seed: int = 1
+) -> float:
+    """Return the step whose choices score best on sentences that were held out, as :func:`careful_step` does.
+
+    `chosen_by` gets sentences that it may look at and others, and gives the best hypotheses of the latter (-1: none)
+    for each of `STEPS`.
+    """
     fold_of = np.arange(len(data)) % _FOLDS
     chosen = np.zeros((len(STEPS), len(data), data.statistics.shape[1]))
     for fold in range(_FOLDS):
         sentences = np.flatnonzero(fold_of == fold)
         held = of_sentences(data, sentences)
-        start, weights = fitted(of_sentences(data, np.flatnonzero(fold_of != fold)))
-        for row, step in enumerate(STEPS):
-            best = held.one_best((1.0 - step) * start + step * weights)
+        seen = of_sentences(data, np.flatnonzero(fold_of != fold))
+        for row, best in enumerate(chosen_by(seen, held)):
             chosen[row, sentences[best >= 0]] = held.statistics[best[best >= 0]]
     highest = int(np.argmax(data.quality(chosen.sum(1))))
     if highest and sure and paired_bootstrap(data.metric, chosen[0], chosen[highest], 500, seed).wins < sure:

@@ -51,7 +51,9 @@ class Reranker:
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
-    `gamma` says (mnr). Without a `tuner`, it is the learner's own: mert for the linear one and pro for the others.
+    `gamma` says (mnr). Or it is trees (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which
+    are constants or linear in one feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with
+    curves, mert for the others.
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
@@ -68,6 +70,9 @@ class Reranker:
         bits: int = ResponseSettings.bits,
         beta: float = ResponseSettings.beta,
         gamma: float = ResponseSettings.gamma,
+        trees: int = ResponseSettings.trees,
+        leaves: int = ResponseSettings.leaves,
+        leaf: str = ResponseSettings.leaf,
         tokenize: str = "13a",
         lowercase: bool = False,
         lm: NgramModel | str | Path | None = None,
@@ -83,6 +88,7 @@ class Reranker:
         self.learner, self.metric = learner, metric
         self.tuner = tuner or LEARNERS.load(learner).default_tuner
         self.bits, self.beta, self.gamma = bits, beta, gamma
+        self.trees, self.leaves, self.leaf = trees, leaves, leaf
         self.tokenize, self.lowercase = tokenize, lowercase
         self.lm, self.lm_language, self.lm_lowercase = lm, lm_language, lm_lowercase
         self.length, self.consensus = length, consensus
@@ -101,8 +107,8 @@ class Reranker:
 
     @property
     def response_settings(self) -> ResponseSettings:
-        """The bins that learners other than the linear one make."""
-        return ResponseSettings(self.bits, self.beta, self.gamma)
+        """The bins or trees that learners other than the linear one make."""
+        return ResponseSettings(self.bits, self.beta, self.gamma, self.trees, self.leaves, self.leaf)
 
     def make_metric(self) -> Metric:
         """Make the metric that is fitted to."""
@@ -230,8 +236,9 @@ class Reranker:
                 draft.path("report.txt").write_text(report + "\n", "utf-8")
             chosen = {name: getattr(self, name) for name in _RECORDED}
             draft.settings[KIND] = {**chosen, "step": fitted.step, "sparse": sorted(self._optional), **fitted.record()}
-            if LEARNERS.load(self.learner).settings(self.learner):
-                draft.settings["bend"] = self.response_settings.to_dict()
+            if useful := LEARNERS.load(self.learner).settings(self.learner):
+                settings = self.response_settings.to_dict()
+                draft.settings["bend"] = {name: value for name, value in settings.items() if name in useful}
             draft.settings["features"] = self.feature_settings.to_dict()
             draft.settings["tuner"] = dict(self.tuner_settings)
             draft.sizes |= fitted.sizes() | self._facts | {"language_models": int(lm is not None)}
