@@ -39,10 +39,10 @@ from camber.metrics.metric import Metric, References
 from camber.nbest import NBest
 from camber.progress import log
 from camber.settings import setting
-from camber.tune.data import TuningData
+from camber.tune.data import TuningData, add_products
 from camber.tune.descent import lbfgs
 from camber.tune.preferences import Preferences
-from camber.tune.pro import ranking_objective
+from camber.tune.pro import RankingLoss
 from camber.tune.regularise import L2
 
 CONSTANT, LINEAR = "constant", "linear"
@@ -246,16 +246,13 @@ class _Task:
     def fit_all(self) -> None:
         """Fit all weights at once, those of the trees too."""
         data = self.train.given.data
-        dense = len(data.columns)
+        dense = len(data.free) - data.bins
         more = np.array(self._columns).reshape(len(self.trees), len(self.pairs))
-        objective = ranking_objective(data, self.linear, self.pairs, L2(self.settings.l2), more)
+        objective = RankingLoss(data, self.linear, self.pairs, L2(self.settings.l2), more)
         free = self.linear[data.free]
         # the loss is convex: from 0 the linear model comes by every direction
         weights = np.concatenate([free[:dense], self.weights, free[dense:]]) if self.trees else np.zeros(len(free))
-        scales = data.scales()
-        spreads = np.sqrt((more**2).mean(1))
-        seen = 1.0 / np.concatenate([scales[:dense], np.where(spreads > 0.0, spreads, 1.0), scales[dense:]])
-        point = lbfgs(objective, weights, seen, self.settings.steps).point
+        point = lbfgs(objective, weights, 1.0 / objective.sizes(), self.settings.steps).point
         self.weights = point[dense : dense + len(self.trees)]
         self.linear = self.linear.copy()
         self.linear[data.free] = np.concatenate([point[:dense], point[dense + len(self.trees) :]])
@@ -297,7 +294,7 @@ class _Scored:
 
     def weigh(self, linear: F8, weights: F8) -> None:
         """Score with new weights; the trees' are of those that were kept."""
-        self.scores = self.given.data.scores(linear)
+        self.scores = _linear_scores(self.given.data, linear)
         for weight, column in zip(weights.tolist(), self._columns, strict=True):
             self.scores += weight * column
 
@@ -311,6 +308,21 @@ class _Scored:
         """Return the metric of the best hypotheses, higher is better."""
         data = self.given.data
         return float(data.quality(data.sums_of(data.best_by(self.scores))[None])[0])
+
+
+def _linear_scores(data: TuningData, weights: F8) -> F8:
+    """Return ``data.scores(weights)`` without a copy of all features: lists of millions of hypotheses have no room."""
+    scores = data.base(weights)
+    dense = data.free[: len(data.free) - data.bins]
+    for first in range(0, len(scores), _ROWS):
+        columns = np.ascontiguousarray(data.features[first : first + _ROWS, dense].T)
+        add_products(columns, weights[dense], scores[first : first + _ROWS])
+    if data.counts is not None:
+        data.counts.add_products(weights[data.free[len(dense) :]], scores)
+    return scores
+
+
+_ROWS = 1 << 16
 
 
 def wrong_order(margins: F8) -> F8:

@@ -27,7 +27,7 @@ from camber.kernel.table import mix
 from camber.metrics.sentence import BREVITY, lengths_in_words
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
-from camber.tune.descent import TIED_STEPS, Objective, lbfgs, tied_coordinates
+from camber.tune.descent import TIED_STEPS, lbfgs, tied_coordinates
 from camber.tune.guards import check_task, finished
 from camber.tune.regularise import L2, Sum
 from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
@@ -70,7 +70,7 @@ class Pro(Settings):
                 " lower the threshold, use longer lists, or check the references"
             )
         penalty: Penalty = L2(self.l2) if regulariser is None else Sum((L2(self.l2), regulariser))
-        objective = ranking_objective(data, first, pairs, penalty)
+        objective = RankingLoss(data, first, pairs, penalty)
         # the loss with L2 is convex: from 0 the descent comes by every direction, while from large weights it stops at
         # the first that separates the pairs
         origin = np.zeros(len(data.free)) if regulariser is None else first[data.free]
@@ -103,26 +103,45 @@ class Pro(Settings):
         return np.column_stack((pairs[:count] >> 32, pairs[:count] & 0xFFFFFFFF))
 
 
-def ranking_objective(data: TuningData, start: F8, pairs: I8, penalty: Penalty, more: F8 | None = None) -> Objective:
-    """Return the loss per pair (better, worse), penalty included, as a function of the tuned weights.
+class RankingLoss:
+    """The loss per pair (better, worse), penalty included, as a function of the tuned weights."""
 
-    `more` float64[columns, pairs] are differences of further columns, whose weights come between features and bins.
-    """
-    base = data.base(start)
-    better, worse = pairs[:, 0], pairs[:, 1]
-    differences = np.ascontiguousarray(data.columns[:, better] - data.columns[:, worse])
-    if more is not None:
-        differences = np.concatenate([differences, more])
-    bins = None if data.counts is None else data.counts.differences(better, worse)
-    offsets = base[better] - base[worse]
+    def __init__(self, data: TuningData, start: F8, pairs: I8, penalty: Penalty, more: F8 | None = None) -> None:
+        """`more` float64[columns, pairs]: differences of further columns, with weights between features and bins."""
+        base = data.base(start)
+        better, worse = pairs[:, 0], pairs[:, 1]
+        dense = len(data.free) - data.bins
+        further = 0 if more is None else len(more)
+        self.differences = np.empty((dense + further, len(pairs)))
+        for first in range(0, len(pairs), _ROWS):  # of the rows that pairs are of; few of millions may be
+            part = slice(first, first + _ROWS)
+            rows = data.features[better[part]] - data.features[worse[part]]
+            self.differences[:dense, part] = rows[:, data.free[:dense]].T
+        if more is not None:
+            self.differences[dense:] = more
+        self.bins = None if data.counts is None else data.counts.differences(better, worse)
+        self.offsets = base[better] - base[worse]
+        self.penalty = penalty
 
-    def objective(weights: F8) -> tuple[float, F8]:
-        loss, gradient = logistic_loss(differences, offsets, weights, bins)
+    def __call__(self, weights: F8) -> tuple[float, F8]:
+        """Return the loss and its gradient."""
+        pairs = len(self.offsets)
+        loss, gradient = logistic_loss(self.differences, self.offsets, weights, self.bins)
         # a pair counts in both directions, which without an intercept is the same loss twice
-        value, slope = penalty.value_and_gradient(weights)
-        return (2.0 * loss + value) / len(pairs), (2.0 * gradient + slope) / len(pairs)
+        value, slope = self.penalty.value_and_gradient(weights)
+        return (2.0 * loss + value) / pairs, (2.0 * gradient + slope) / pairs
 
-    return objective
+    def sizes(self) -> F8:
+        """Return how large the differences of every column are, float64[weights]; 1 where there are none.
+
+        Bins share one number.
+        """
+        pairs = len(self.offsets)
+        sizes = np.sqrt([float((column**2).mean()) for column in self.differences])
+        if self.bins is not None:
+            typical = np.sqrt(float((self.bins.values.astype(np.float64) ** 2).sum()) / (pairs * self.bins.width))
+            sizes = np.concatenate([sizes, np.full(self.bins.width, typical)])
+        return np.where(sizes > 0.0, sizes, 1.0)
 
 
 def logistic_loss(differences: F8, offsets: F8, weights: F8, bins: Counts | None = None) -> tuple[float, F8]:
@@ -143,6 +162,7 @@ def logistic_loss(differences: F8, offsets: F8, weights: F8, bins: Counts | None
 
 
 _BLOCK = 1024  # pairs at a time, which stay in the first cache
+_ROWS = 1 << 16
 
 
 @kernel
