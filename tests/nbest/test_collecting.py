@@ -110,8 +110,8 @@ def test_only_absent_features_count_for_the_most_that_is_held(tmp_path, monkeypa
 
 
 def test_many_parts_of_few_rules_are_read_in_little_room(tmp_path, monkeypatch):
-    monkeypatch.setattr(collecting, "_BLOCK", 1 << 13)
-    parts, width = 2000, 100
+    monkeypatch.setattr(collecting, "_BLOCK", 1 << 11)
+    parts, width = 600, 100
     features = [Feature(f"f{k}", PROBABILITY, RULE) for k in range(width)]
     table = np.random.default_rng(1).random((10, width)).round(2)
     nbest = list_of_parts(
