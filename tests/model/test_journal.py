@@ -81,7 +81,9 @@ def test_calls_come_back_in_order(model: Path) -> None:
     assert [item.to_dict() for item in journal.lessons()] == [lesson(1).to_dict()]
 
 
-@pytest.mark.parametrize("calls", [MOST_SEGMENTS, MOST_SEGMENTS + 1, 5 * MOST_SEGMENTS])
+@pytest.mark.parametrize(
+    "calls", [MOST_SEGMENTS, MOST_SEGMENTS + 1, pytest.param(5 * MOST_SEGMENTS, marks=pytest.mark.slow)]
+)
 def test_many_calls_are_joined_and_say_the_same(model: Path, calls: int) -> None:
     journal = filled(model, calls)
     assert [call.pairs for call in journal.calls] == [(pair(number),) for number in range(1, calls + 1)]
@@ -97,6 +99,7 @@ def test_many_calls_are_joined_and_say_the_same(model: Path, calls: int) -> None
     assert one_by_one.appended([pair(0)], None).digest != journal.digest
 
 
+@pytest.mark.slow
 def test_each_pair_is_written_a_few_times_only(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = []
     real = module._fill
@@ -216,6 +219,7 @@ def test_a_kill_at_any_step_of_writing_and_joining_leaves_the_old_or_the_new_sta
     assert len(seen) == 2
 
 
+@pytest.mark.slow
 def test_readers_see_whole_calls_while_others_are_written_and_joined(model: Path) -> None:
     failures: list[BaseException] = []
     seen: list[int] = []
@@ -248,6 +252,7 @@ for number in range(10):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_add_at_once(phrase: Path) -> None:
     processes = [subprocess.Popen([sys.executable, "-c", ADDED, str(phrase), name]) for name in "ab"]
     assert [process.wait() for process in processes] == [0, 0]

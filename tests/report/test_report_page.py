@@ -119,6 +119,7 @@ def test_any_text_makes_a_well_formed_page(word: str) -> None:
     assert "script" not in parse(report(word).html()).tags
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(codec="utf-8"), max_size=20))
 def test_every_picture_alone_is_a_valid_xml_file(word: str) -> None:
     pictures = [

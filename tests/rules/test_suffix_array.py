@@ -77,6 +77,7 @@ def assert_equal(one: CorpusIndex, other: CorpusIndex):
         assert np.array_equal(left, right), name
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(corpora(), corpora())
 def test_an_index_that_grew_is_the_index_of_all_pairs(old, new):
