@@ -1,7 +1,8 @@
 """Grow the trees of a decoder: from the lists that it makes of the dev set, before weights are tuned (toutanova2013).
 
 A part of the sentences is set aside: trees are added while these are translated better. Then all trees and the linear
-features are tuned together, with the trees inside the search.
+features are tuned together, with the trees inside the search. The trees begin with the weight 0, and the others with
+what they had: weights that were fitted to one list rank it well, but may lead a search far away from it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def grown_decoder(
     seed: int = 1,
     engine: Engine = LOCAL,
 ) -> Any:
-    """Return the decoder with trees that were grown from its own lists, and weights for all."""
+    """Return the decoder with trees that were grown from its own lists, which count nothing yet."""
     lists = lists_of(decoder, dev, nbest, fixed, engine)
     aside = np.arange(len(lists.data)) % ASIDE == ASIDE - 1
     boost = Boost(rounds=settings.trees, leaves=settings.leaves, leaf=settings.leaf)
@@ -55,7 +56,8 @@ def grown_decoder(
         told = f"; sentences set aside have {name} {last.selection:.2f}, without trees {first.selection:.2f}"
     log.info("trees: %d of at most %d%s", len(boosted.forest), settings.trees, told)
     bend = decoder.bend.with_forest(boosted.forest)
-    return decoder.weighed(Weighing(bend, boosted.weights))
+    weights = {**decoder.weighing.by_name(), **dict.fromkeys(boosted.forest.names, 0.0)}
+    return decoder.weighed(Weighing(bend, weights))
 
 
 def lists_of(decoder: LogLinear, dev: DevSet, nbest: int, fixed: Collection[str], engine: Engine = LOCAL) -> PartsData:

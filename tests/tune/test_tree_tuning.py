@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import camber
+from camber.bend.settings import BendSettings
 from camber.cli import cli
 from camber.decode.lists import as_weighed
 from camber.engine import Threads
@@ -17,8 +18,10 @@ from camber.files import read_lines
 from camber.model.directory import ModelDirectory
 from camber.model.translator import Translator
 from camber.nbest import NBest
+from camber.pipeline.tune import dev_set
 from camber.tune import growing
-from camber.tune.loop import TuneSettings
+from camber.tune.bending import bent_decoder
+from camber.tune.loop import FIXED, TuneSettings
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +46,21 @@ def tuned(model: Path, files: Path, out: Path, **values: object) -> Translator:
     return camber.load(out, verify=True)
 
 
+def test_growing_alone_changes_no_translation(folder: Path, hotel_files: Path) -> None:
+    """Weights fitted to one list may lead the search astray: the loop goes there step by step, from the old ones."""
+    model = camber.load(folder)
+    source, target = (read_lines(hotel_files / f"dev.{language}") for language in ("es", "en"))
+    dev = dev_set(model, source, [target])
+    empty = bent_decoder(model.decoder, dev.inputs, "trees", BendSettings())
+    grown = growing.grown_decoder(empty, dev, BendSettings(trees=4), 20, FIXED, engine=Threads(1))
+    assert 1 <= len(grown.bend.forest) <= 4
+    before, after = (
+        [best[0] for best in decoder.decode(dev.inputs, engine=Threads(1))] for decoder in (model.decoder, grown)
+    )
+    assert [one.words for one in after] == [one.words for one in before]
+    np.testing.assert_allclose([one.score for one in after], [one.score for one in before], atol=1e-9)
+
+
 @pytest.mark.parametrize("leaf", ["constant", "linear"])
 def test_a_model_with_trees_is_kept_tuned_again_and_its_lists_give_its_scores(
     folder: Path, hotel_files: Path, tmp_path: Path, leaf: str
@@ -52,6 +70,7 @@ def test_a_model_with_trees_is_kept_tuned_again_and_its_lists_give_its_scores(
     assert bend.kind == "trees"
     trees = json.loads((tmp_path / "a" / "trees.json").read_text())["trees"]
     assert 1 <= len(trees) == len([name for name in model.weights.names if name.startswith("tree")]) <= 4
+    assert any(model.weights[name] for name in bend.forest.names)
     lines = read_lines(hotel_files / "test.es")
     found = list(model.translations(lines[:15], nbest=10))
     nbest = model.to_nbest(found)
