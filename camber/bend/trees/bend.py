@@ -10,7 +10,7 @@ asked where a part is placed. A part that is no rule, such as a word that is pas
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -125,12 +125,29 @@ class TreesBend:
         """Return what features of rules add, and what the trees make of them that ask about nothing else."""
         own, of_trees = self._apart(weights)
         worth = self.base.rule_worth(values, columns, own)
-        known = self._known_by(columns)
-        if known:
-            table = np.full((len(values), len(self.inputs)), np.nan)
-            table[:, columns] = values
-            worth = worth + self.forest.take(known).scores(table, of_trees[known])
-        return worth
+        known, forest = self._of_columns(columns)
+        return worth + forest.scores(values, of_trees[known]) if known else worth
+
+    def _of_columns(self, columns: I8) -> tuple[list[int], Forest]:
+        """Return the trees that ask about these inputs alone, and a forest of them over these columns."""
+        key = columns.tobytes()
+        if key not in self._forests:
+            known = self._known_by(columns)
+            place = {int(column): at for at, column in enumerate(columns)}
+            trees = [
+                replace(
+                    tree,
+                    features=np.array([place[feature] for feature in tree.features.tolist()], np.int64),
+                    slope=place[tree.slope] if tree.linear else -1,
+                )
+                for tree in (self.forest.trees[number] for number in known)
+            ]
+            self._forests[key] = known, Forest(tuple(self.inputs[column] for column in place), tuple(trees))
+        return self._forests[key]
+
+    @cached_property
+    def _forests(self) -> dict[bytes, tuple[list[int], Forest]]:
+        return {}
 
     def in_context(self, columns: I8, weights: F8) -> ContextTrees | None:
         """Return the trees that ask about more than these inputs."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from camber.arrays.types import F8, I8
 from camber.bend.trees.forest import Forest, ForestArrays, tree_value
-from camber.kernel import kernel
+from camber.kernel import kernel_inlined
 
 
 class ContextTrees(NamedTuple):
@@ -32,7 +32,7 @@ class ContextTrees(NamedTuple):
         return cls(np.array(used, np.int64), weights, forest.arrays)
 
 
-@kernel
+@kernel_inlined
 def worth_in_context(trees, vector):
     """Return what the trees add for a part with these raw features, float64[inputs]."""
     total = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from camber.arrays.types import F8
 from camber.bend.trees.context import ContextTrees, worth_in_context
 from camber.decode.chart.features import GLUE, LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
-from camber.kernel import kernel
+from camber.kernel import kernel_inlined
 from camber.lm.ngrams import UNKNOWN
 
 
@@ -24,13 +24,13 @@ class ChartContext(NamedTuple):
     vector: F8  # [inputs]
 
 
-@kernel
+@kernel_inlined
 def put_language_model(context, columns, k, final):
     """Fill in what language model `k` says of the words whose whole context is known; `columns` are the grammar's."""
     context.vector[columns + LM + PER_LM * k] = final * context.unit
 
 
-@kernel
+@kernel_inlined
 def part_worth(context, rules, r, models):
     """Return what the trees add for a rule; the language models' scores are in the vector already.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from camber.arrays.types import F8, Array
 from camber.bend.trees.context import ContextTrees, worth_in_context
 from camber.decode.phrase.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
-from camber.kernel import kernel
+from camber.kernel import kernel_inlined
 from camber.rules.phrase.source import RuleColumns, rule_value
 
 
@@ -23,7 +23,7 @@ class PhraseContext(NamedTuple):
     vector: F8  # [inputs]
 
 
-@kernel
+@kernel_inlined
 def part_worth(context, rule, words, previous, orientation, jump):
     """Return what the trees add for a rule behind the rule `previous` (-1: none, or an unknown word).
 
@@ -50,7 +50,7 @@ def part_worth(context, rule, words, previous, orientation, jump):
     return worth_in_context(context.trees, vector)
 
 
-@kernel
+@kernel_inlined
 def put_language_model(context, k, score):
     """Fill in what language model `k` says about a part."""
     context.vector[context.rules.width + LM + k] = score

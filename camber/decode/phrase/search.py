@@ -20,7 +20,7 @@ import numpy as np
 from camber.arrays.types import Array
 from camber.decode.phrase.coverage import cover, covered, is_free
 from camber.decode.phrase.in_context import part_worth, put_language_model
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.kernel.heap import pop, push, replace
 from camber.kernel.sort import insert_falling
 from camber.kernel.table import clear, first_slot, mix, next_slot
@@ -290,7 +290,7 @@ def _ask_models(c, h, option, complete, options, models, context, end_words, roo
     return total
 
 
-@kernel
+@kernel_inlined
 def _ask_trees(h, option, edge, options, context, room):
     """Return what trees add for an option after a hypothesis; the language models were asked before."""
     before = room.hyps[h]
