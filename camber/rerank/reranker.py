@@ -237,8 +237,10 @@ class Reranker:
             chosen = {name: getattr(self, name) for name in _RECORDED}
             draft.settings[KIND] = {**chosen, "step": fitted.step, "sparse": sorted(self._optional), **fitted.record()}
             if useful := LEARNERS.load(self.learner).settings(self.learner):
-                settings = self.response_settings.to_dict()
-                draft.settings["bend"] = {name: value for name, value in settings.items() if name in useful}
+                plain, settings = ResponseSettings().to_dict(), self.response_settings.to_dict()
+                draft.settings["bend"] = {
+                    name: value for name, value in settings.items() if name in useful or value != plain[name]
+                }
             draft.settings["features"] = self.feature_settings.to_dict()
             draft.settings["tuner"] = dict(self.tuner_settings)
             draft.sizes |= fitted.sizes() | self._facts | {"language_models": int(lm is not None)}
