@@ -19,10 +19,8 @@ from camber.bend.trees.forest import Forest
 from camber.bend.trees.tree import Tree
 from camber.bend.weighing import Weighing
 from camber.corpus import Bitext
-from camber.corpus.clusters import WordClusters
 from camber.corpus.hotel import generate
 from camber.corpus.inputs import Input
-from camber.corpus.subwords import Subwords
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.forest import forest_sums
 from camber.decode.lists import to_nbest
@@ -50,9 +48,11 @@ from camber.progress import log
 from camber.rules.hiero.extraction import HieroExtractor
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.overlay import Overlay
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
+from camber.rules.phrase.words import WordKnowledge
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.tune.bending import bent_decoder
 from camber.tune.growing import grown_decoder
@@ -75,15 +75,17 @@ def warm_up() -> None:
 def _use_everything() -> None:
     source, target = generate(train=60, dev=1, test=1).train
     bitext = Bitext.encode([line.split() for line in source], [line.split() for line in target])
-    WordClusters.learn(bitext.target, 5)
-    Subwords.learn(bitext.target, 20).cut(bitext.target)
     for effort in ("quick", "best"):
         alignment, aligner = learn_alignment(bitext, AlignSettings(model=effort), engine=Threads(1))
     align_new(aligner, bitext, engine=Threads(1))
     store = extract(bitext, alignment, RuleSettings(significance="alpha-epsilon"), engine=Threads(1))
+    chosen = RuleSettings(rule_features="large", clusters=5, subword_merges=20)
+    large = LargeFeatures.of(WordKnowledge.learn(bitext, chosen, engine=Threads(1)), store, chosen)
     trie = estimate(bitext.target, LmSettings(order=3))
     language = NgramModel.from_trie(trie)
     language.score(bitext.target)
+    rules = PhraseRules(store, chosen.features, large=large)
+    list(rules.weighted([language], rules.untuned(1)).decode([Input(source[0].split())], engine=Threads(1)))
     poor = {**untuned_weights(1), "lm": 0.05, "word_penalty": 0.2}  # poor ones, so that tuning has work
     phrases = PhraseRules(store, settings=DecodeSettings(pop_limit=20)).weighted([language], Weights(poor), None)
     translator = Translator(TextPipeline(TextSettings(tokenizer="none")), phrases, Weights(poor))
