@@ -4,8 +4,8 @@ The linear learner comes first. Then trees are boosted (:mod:`camber.tune.boost`
 direction and gets one weight of its own: a tree asks about several features at once, so conjunctions can be learnt.
 Every hypothesis is one part (toutanova2013: boost-global), whatever parts the list has.
 
-How many trees: every fourth sentence is set aside, and trees are added while its best hypotheses get better; then as
-many grow from all sentences. A cautious fit (:mod:`camber.rerank.caution`) asks once more how far to go: from the
+Every fourth sentence is set aside to say how many trees there shall be: as many as make its best hypotheses best. (To
+grow as many from all sentences was worse on planted conjunctions: they are other trees.) A cautious fit (:mod:`camber.rerank.caution`) asks once more how far to go: from the
 linear model towards the one with trees, as far as sentences confirm that neither line nor trees had seen, and clearly
 (`SURE`). Both are scaled so that their scores vary alike.
 """
@@ -39,6 +39,8 @@ from camber.tune.data import TuningData
 
 #: every so many sentences, one is set aside to say how many trees there shall be
 ASIDE = 4
+#: trees without a better score of these before boosting stops: the first questions of a conjunction gain nothing alone
+PATIENCE = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,19 +165,13 @@ def boost(data: TuningData, line: F8, how: Fitting) -> Boosted | None:
     `line` float64[hypotheses] are those scores.
     """
     settings = how.responses
-    rounds = settings.trees
-
-    def boosted(given: PartsData, select: PartsData | None = None) -> Boosted:
-        boosting = Boost(rounds=rounds, leaves=settings.leaves, leaf=settings.leaf)
-        return boosting.fit(given, [1.0], select=select, seed=how.seed, engine=how.engine)
-
-    given = beside_line(data, line)
+    given, select = beside_line(data, line), None
     if len(data) >= FEW:
         aside = np.arange(len(data)) % ASIDE == ASIDE - 1
-        seen, select = (given.of_sentences(np.flatnonzero(side)) for side in (~aside, aside))
-        rounds = len(boosted(seen, select).forest)
-    grown = boosted(given) if rounds else None
-    return grown if grown is not None and len(grown.forest) else None
+        given, select = (given.of_sentences(np.flatnonzero(side)) for side in (~aside, aside))
+    boosting = Boost(rounds=settings.trees, leaves=settings.leaves, leaf=settings.leaf, patience=PATIENCE)
+    boosted = boosting.fit(given, [1.0], select=select, seed=how.seed, engine=how.engine)
+    return boosted if len(boosted.forest) else None
 
 
 def beside_line(data: TuningData, line: F8) -> PartsData:
