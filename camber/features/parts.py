@@ -68,7 +68,7 @@ class Parts:
         if dense.shape[1] != len(features):
             raise ValueError(f"values of parts has the shape {dense.shape}, expected {(len(dense), len(features))}")
         inside = np.array([feature.scope == RULE for feature in features], bool)
-        table, rows = distinct_rows(dense[:, inside])
+        table, rows = distinct_rows(dense.take(np.flatnonzero(inside), axis=1))  # in rows, where a mask gives columns
         numbers = np.zeros(len(dense), np.int32) if rules is None else np.asarray(rules)
         return cls(tuple(features), table, rows, dense[:, ~inside] if inside.any() else dense, numbers)
 

@@ -16,6 +16,7 @@ from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I8
 from camber.bend.settings import BendSettings
 from camber.bend.weighing import Weighing
+from camber.corpus import Sentences
 from camber.decode.derivation import HypothesisColumns, parts_of
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
@@ -63,7 +64,15 @@ def grown_decoder(
 def lists_of(decoder: LogLinear, dev: DevSet, nbest: int, fixed: Collection[str], engine: Engine = LOCAL) -> PartsData:
     """Decode a set into lists with parts; parts that are no rules, which trees do not touch, are left out."""
     decoded = list(decoder.decode(dev.inputs, nbest, engine=engine))
-    columns = HypothesisColumns.of(decoded, dev.vocabulary, decoder.weighing)
+    flat = [item for best in decoded for item in best]
+    parts, offsets = parts_of(decoder.inputs, flat)
+    design = decoder.weighing.design(parts, offsets)
+    columns = HypothesisColumns(
+        np.array([len(best) for best in decoded], np.int64),
+        design.dense,
+        Sentences.encode([item.words for item in flat], dev.vocabulary),
+        design.sparse,
+    )
     data = TuningData(
         decoder.names,
         columns.features,
@@ -73,7 +82,6 @@ def lists_of(decoder: LogLinear, dev: DevSet, nbest: int, fixed: Collection[str]
         np.array([name in fixed for name in decoder.names], bool),
         counts=columns.bins,
     )
-    parts, offsets = parts_of(decoder.inputs, [item for best in decoded for item in best])
     rules = parts.rules >= 0
     inside: I8 = offsets_from(rules)[offsets]
     return PartsData(data, parts.take(np.flatnonzero(rules)), inside)
