@@ -20,6 +20,7 @@ from camber.corpus import Sentences
 from camber.decode.derivation import HypothesisColumns, parts_of
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
+from camber.features.parts import Parts
 from camber.progress import log
 from camber.tune.boost import Boost, PartsData
 from camber.tune.data import TuningData
@@ -27,6 +28,8 @@ from camber.tune.dev_set import DevSet
 
 #: every so many sentences, one is set aside to say when to stop
 ASIDE = 4
+#: sentences at a time: all features of all parts are large, until equal rows have become one
+CHUNK = 100
 
 
 def grown_decoder(
@@ -63,16 +66,19 @@ def grown_decoder(
 
 def lists_of(decoder: LogLinear, dev: DevSet, nbest: int, fixed: Collection[str], engine: Engine = LOCAL) -> PartsData:
     """Decode a set into lists with parts; parts that are no rules, which trees do not touch, are left out."""
-    decoded = list(decoder.decode(dev.inputs, nbest, engine=engine))
-    flat = [item for best in decoded for item in best]
-    parts, offsets = parts_of(decoder.inputs, flat)
-    design = decoder.weighing.design(parts, offsets)
-    columns = HypothesisColumns(
-        np.array([len(best) for best in decoded], np.int64),
-        design.dense,
-        Sentences.encode([item.words for item in flat], dev.vocabulary),
-        design.sparse,
-    )
+    pieces, tables, counts = [], [], []
+    for first in range(0, len(dev.inputs), CHUNK):
+        decoded = list(decoder.decode(dev.inputs[first : first + CHUNK], nbest, engine=engine))
+        flat = [item for best in decoded for item in best]
+        some, ends = parts_of(decoder.inputs, flat)
+        design = decoder.weighing.design(some, ends)
+        sizes = np.array([len(best) for best in decoded], np.int64)
+        words = Sentences.encode([item.words for item in flat], dev.vocabulary)
+        pieces.append(HypothesisColumns(sizes, design.dense, words, design.sparse))
+        tables.append(some)
+        counts.append(np.diff(ends))
+    columns = HypothesisColumns.join(pieces, dev.vocabulary, decoder.weighing)
+    parts, offsets = Parts.join(tables), offsets_from(np.concatenate(counts))
     data = TuningData(
         decoder.names,
         columns.features,

@@ -75,7 +75,7 @@ class Scale:
     beta: float = 1e5
 
 
-FULL = Scale({"fi": Sizes(more=2000, select=1000), "de": Sizes(more=0, select=1000)})
+FULL = Scale({"fi": Sizes(more=5000, select=1000), "de": Sizes(more=0, select=1000)})
 QUICK = Scale(
     {name: Sizes(train=3000, dev=40, more=20, select=40, test=40) for name in TEXTS},
     replicas=2, nbest=30, pop_limit=50, iterations=2, tune_nbest=20, samples=500, keeps=(10, 20), alphas=(0.1, 1.0),

@@ -61,6 +61,26 @@ def test_growing_alone_changes_no_translation(folder: Path, hotel_files: Path) -
     np.testing.assert_allclose([one.score for one in after], [one.score for one in before], atol=1e-9)
 
 
+def test_lists_are_the_same_whatever_is_made_at_a_time(
+    folder: Path, hotel_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = camber.load(folder)
+    source, target = (read_lines(hotel_files / f"dev.{language}")[:20] for language in ("es", "en"))
+    dev = dev_set(model, source, [target])
+    whole = growing.lists_of(model.decoder, dev, 10, FIXED, Threads(1))
+    monkeypatch.setattr(growing, "CHUNK", 7)
+    again = growing.lists_of(model.decoder, dev, 10, FIXED, Threads(1))
+    for one, two in (
+        (whole.parts.dense(), again.parts.dense()),
+        (whole.parts.rules, again.parts.rules),
+        (whole.part_offsets, again.part_offsets),
+        (whole.data.features, again.data.features),
+        (whole.data.statistics, again.data.statistics),
+        (whole.data.sentence_offsets, again.data.sentence_offsets),
+    ):
+        np.testing.assert_array_equal(one, two)
+
+
 @pytest.mark.parametrize("leaf", ["constant", "linear"])
 def test_a_model_with_trees_is_kept_tuned_again_and_its_lists_give_its_scores(
     folder: Path, hotel_files: Path, tmp_path: Path, leaf: str
