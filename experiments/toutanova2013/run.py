@@ -74,6 +74,10 @@ class Scale:
     bits: int = 4  # of mnr, as chosen most often in experiments/clark2014
     beta: float = 1e5
 
+    def told(self, text: str) -> dict[str, Any]:
+        """Return all that concerns a text, as plain values."""
+        return {**asdict(self), "sizes": asdict(self.sizes[text])}
+
 
 FULL = Scale({"fi": Sizes(more=5000, select=1000), "de": Sizes(more=0, select=1000)})
 QUICK = Scale(
@@ -131,7 +135,7 @@ class Job:
 
     def place(self, scale: Scale) -> str:
         """Return the name of its file."""
-        said = json.dumps([asdict(self), asdict(ROWS[self.row]), asdict(scale)], sort_keys=True)
+        said = json.dumps([asdict(self), asdict(ROWS[self.row]), scale.told(self.text)], sort_keys=True)
         name = self.row.replace(",", "").replace(" + ", "+").replace(" ", "-").lower()
         return f"{self.text}.{name}.{self.replica}.{hashlib.sha256(said.encode()).hexdigest()[:8]}.json"
 
@@ -346,7 +350,7 @@ class Replica:
     @cached_property
     def mert(self) -> dict[str, float]:
         """The weights of the base features by MERT on Dev-Train."""
-        said = hashlib.sha256(json.dumps(asdict(self.scale), sort_keys=True).encode()).hexdigest()[:8]
+        said = hashlib.sha256(json.dumps(self.scale.told(self.name), sort_keys=True).encode()).hexdigest()[:8]
 
         def tune() -> Result:
             start, cpu = time.time(), time.process_time()
