@@ -85,7 +85,7 @@ def checked(text: str) -> Checker:
 
 def fake_model(responses: list[Response]) -> SimpleNamespace:
     """What the drawing needs of a translator whose features are bent."""
-    bend = SimpleNamespace(show=lambda weights: responses, FILE="bins.tsv")
+    bend = SimpleNamespace(show=lambda weights: responses, FILE="bins.tsv", kind="mnr")
     return SimpleNamespace(decoder=SimpleNamespace(bend=bend), weights=SimpleNamespace(values={}))
 
 
