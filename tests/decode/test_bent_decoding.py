@@ -138,6 +138,7 @@ def toys(rng, kind, window=150):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(("bins", "overlap", "raw")), st.sampled_from((150, 10)))
+@pytest.mark.slow
 def test_a_score_is_weights_times_sums_plus_bins_times_counts(seed, kind, window):
     rng = np.random.default_rng(seed)
     for toy in toys(rng, kind, window):

@@ -132,6 +132,7 @@ def test_the_phrase_decoder_finds_what_scoring_everything_again_finds(case):
 
 @settings(max_examples=40, deadline=None)
 @given(cases, st.sampled_from((NATIVE, CDEC)))
+@pytest.mark.slow
 def test_the_chart_decoder_finds_what_scoring_everything_again_finds(case, features):
     check(case, chart_decoder(np.random.default_rng(case["seed"]), case["language_models"], features))
 

@@ -176,6 +176,7 @@ def holey_models(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(holey_models(), st.lists(st.lists(st.sampled_from("abcd"), max_size=7), min_size=1, max_size=4))
+@pytest.mark.slow
 def test_models_with_missing_prefixes_and_suffixes_give_the_textbook_probabilities(tmp_path_factory, model, text):
     order = max(map(len, model))
     path = tmp_path_factory.mktemp("holey") / "model.arpa"

@@ -58,6 +58,7 @@ def stated(feature, values):
 
 @given(objects(), st.integers(1, 30), st.integers(1, 3))
 @settings(deadline=None)
+@pytest.mark.slow
 def test_blocks_of_any_size_give_the_parts_of_one_matrix(tmp_path_factory, items, block, at_least):
     path = tmp_path_factory.mktemp("n") / "list.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item, _, _ in items))

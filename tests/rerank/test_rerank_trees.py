@@ -64,6 +64,7 @@ def of_four_leaves(**more: Any) -> Reranker:
     return Reranker("trees", tokenize="none", leaves=4, **more)
 
 
+@pytest.mark.slow
 def test_a_conjunction_is_learnt_that_no_linear_model_can_rank() -> None:
     nbest, references = flipped(120)
     line = evaluate(Reranker(tokenize="none"), nbest, references, folds=3, trials=200)
@@ -113,6 +114,7 @@ def test_a_stored_model_scores_alike(leaf: str, tmp_path: Path) -> None:
     assert 1 <= directory.sizes["trees"] == len(read_forest(directory.file("trees.json"))) <= 7
 
 
+@pytest.mark.slow
 def test_the_same_bytes_come_of_any_engine(tmp_path: Path) -> None:
     nbest, references = flipped()
     for threads in (1, 2):
@@ -160,6 +162,7 @@ def test_trees_that_do_harm_are_dropped_for_the_own_order() -> None:
     assert np.array_equal(data.best_by(scores), data.best_by(nbest.scores))
 
 
+@pytest.mark.slow
 def test_features_that_lines_leave_out_are_a_side_of_their_own() -> None:
     """Where the kind is absent instead of 0, trees learn the same."""
     nbest, references = flipped(120)
@@ -178,6 +181,7 @@ def test_few_sentences_are_not_split() -> None:
     assert fitted.step in (0.0, 1.0)
 
 
+@pytest.mark.slow
 def test_outside_scores_are_learnt_too() -> None:
     nbest, _ = flipped()
     outside = [-0.01 * text.split().count("x") for text in nbest.texts]
