@@ -273,7 +273,7 @@ def test_a_lock_is_waited_for(tmp_path: Path) -> None:
     timer = threading.Timer(0.1, lambda: held.__exit__(None, None, None))
     timer.start()
     with Lock(tmp_path / "lock", "it", patience=30):
-        pass
+        assert timer.finished.is_set()
     timer.join()
 
 
