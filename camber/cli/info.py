@@ -31,6 +31,8 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
 
         bend = read_bend(directory)
     bent = {} if bend is None else {curve.feature: len(curve) for curve in bend.show(weights.values)}
+    trees = [] if bend is None else bend.trees(weights.values)
+    shape = bend and {"kind": bend.kind, "bins": bent, "trees": [tree.to_json() for tree in trees]}
     facts = {
         "kind": directory.kind,
         "signature": directory.signature,
@@ -38,7 +40,7 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         "bytes": directory.size,
         "sizes": directory.sizes,
         "settings": directory.settings,
-        "bend": None if bend is None else {"kind": bend.kind, "bins": bent},
+        "bend": shape,
         "weights": weights.values,
     }
     if as_json:
@@ -59,9 +61,8 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         for name, value in table.items():
             shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
             click.echo(f"  {name:<34}{shown}")
-    if bend is not None:
-        for line in bend.told(weights.values):
-            click.echo(line)
+    for tree in trees:
+        click.echo("\n".join(tree.lines()))
     if verify:
         click.echo("\nevery file is as it was written")
 

@@ -99,9 +99,17 @@ def dev_set(
     name: str = "dev",
 ) -> DevSet:
     """Return raw lines and references as a translator's decoder sees them."""
-    tokens = [translator.source_tokens(line) for line in source]
+    prepared = [translator.prepare(line) for line in source]
     targets = [[translator.text.target_tokens(line) for line in lines] for lines in references]
-    return DevSet(tokens, targets, translator.decoder.target_vocabulary, metric, name)
+    return DevSet(
+        [list(sentence.tokens) for sentence in prepared],
+        targets,
+        translator.decoder.target_vocabulary,
+        metric,
+        name,
+        lines=source,
+        finish=lambda sentence, words: translator.text.finish(words, prepared[sentence]),
+    )
 
 
 def _as_recorded(settings: TuneSettings | Mapping[str, Any] | None, model: str | Path) -> TuneSettings:

@@ -54,6 +54,7 @@ from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 from camber.rules.phrase.words import WordKnowledge
 from camber.text.pipeline import TextPipeline, TextSettings
+from camber.tune.acting import watched
 from camber.tune.bending import bent_decoder
 from camber.tune.growing import grown_decoder
 from camber.tune.loop import TuneSettings
@@ -131,6 +132,7 @@ def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) 
     bend = TreesBend(LogBend(inputs), Forest(inputs, (tree,)))
     decoder = model.decoder.weighed(Weighing(bend, {**model.decoder.weighing.by_name(), "tree1": 1.0}))
     list(decoder.decode(dev.inputs[:2], engine=Threads(1)))
+    watched(decoder, dev, 10, Threads(1))
 
 
 def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Alignment) -> None:

@@ -17,11 +17,12 @@ import numpy as np
 
 from camber.arrays.types import F8
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.model.directory import Draft, ModelDirectory
 from camber.rerank.caution import confirmed_step
-from camber.rerank.learner import Fitting, on_scale_of_100
+from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.tune.data import TuningData
 
 
@@ -70,6 +71,14 @@ class Linear:
     def responses(self) -> list[Response]:
         """A line is no curve."""
         return []
+
+    def trees(self) -> list[WeighedTree]:
+        """There are none."""
+        return []
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        """There is nothing to watch."""
+        return self
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         """Return the weights that rank as the list's own order does."""

@@ -27,7 +27,7 @@ from camber.nbest import NBest
 from camber.progress import log
 from camber.rerank.caution import unless_worse
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
-from camber.rerank.learner import Fitting, Learner
+from camber.rerank.learner import Fitting, Learner, Texts
 from camber.rerank.learners import LEARNERS
 from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.tune.data import TuningData
@@ -138,7 +138,8 @@ class Reranker:
         sources: Sequence[str] | None = None,
     ) -> Reranker:
         """Fit weights to a list with its references: lines, or several texts of lines; none for an outside score."""
-        return self.fit_data(self.tuning_data(nbest, refs, sources))
+        data = self.tuning_data(nbest, refs, sources)
+        return self.fit_data(data).watch(data, nbest, sources)
 
     def tuning_data(
         self,
@@ -174,6 +175,12 @@ class Reranker:
         lacked = [] if data.absent is None else np.flatnonzero(data.absent.any(0)).tolist()
         self._optional = frozenset(data.names[place] for place in lacked)
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
+        return self
+
+    def watch(self, data: TuningData, nbest: NBest, sources: Sequence[str] | None = None) -> Reranker:
+        """Let what was fitted see what it does to the texts of a list, for those who want to know."""
+        lines = nbest.sources if sources is None else sources
+        self._fitted = self.fitted.watched(data, Texts(nbest.texts, lines))
         return self
 
     def with_features(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:

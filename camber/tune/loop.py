@@ -28,6 +28,7 @@ from camber.metrics.bleu import BLEU
 from camber.nbest.merge import first_of_each
 from camber.progress import log
 from camber.settings import setting
+from camber.tune.acting import watched
 from camber.tune.bending import bent_decoder
 from camber.tune.data import TuningData
 from camber.tune.dev_set import DevSet
@@ -131,7 +132,7 @@ def tune(
     settings = settings or TuneSettings()
     bent = made_decoder(decoder.remembering(), dev, settings, seed, engine)
     outcome = tune_bent(bent, dev, settings, seed, engine, tuner)
-    return replace(outcome, decoder=decoder.weighed(outcome.decoder.weighing))
+    return replace(outcome, decoder=decoder.weighed(watched(outcome.decoder, dev, settings.nbest, engine)))
 
 
 def made_decoder(decoder: D, dev: DevSet, settings: TuneSettings, seed: int, engine: Engine) -> D:
