@@ -1,4 +1,4 @@
-"""camber curves: draw what the bent features of a model learnt."""
+"""camber curves: draw what the bent features and the trees of a model learnt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from camber.cli.options import FILE
 @click.option(
     "--out", type=FILE, default=Path("curves.html"), show_default=True, help="What to write: .html, .svg or .png."
 )
-@click.option("--feature", "features", multiple=True, help="A feature to draw; may be repeated.  [default: all]")
+@click.option(
+    "--feature",
+    "features",
+    multiple=True,
+    help="A feature to draw, with the trees that ask about it; may be repeated.  [default: all]",
+)
 @click.option(
     "--axis",
     type=click.Choice(["auto", "linear", "log"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,13 +34,13 @@ class WeighedTree:
         """The names of the features that its value depends on."""
         return tuple(self.features[feature].name for feature in self.tree.features_used)
 
-    def question(self, node: int) -> str:
-        """Return what a node asks; where the answer is yes, it goes left."""
+    def question(self, node: int, written: Callable[[float], str] = "{:g}".format) -> str:
+        """Return what a node asks, with numbers as they are to be written; where the answer is yes, it goes left."""
         tree = self.tree
         name, threshold = self.features[int(tree.features[node])].name, float(tree.thresholds[node])
         if threshold == ANY_VALUE:
             return f"{name} is absent" if not tree.absent_left[node] else f"{name} is there or absent"
-        return f"{name} < {threshold:g}" + (" or absent" if tree.absent_left[node] else "")
+        return f"{name} < {written(threshold)}" + (" or absent" if tree.absent_left[node] else "")
 
     def gain(self, node: int) -> float:
         """Return what the split of a node gained when it was made."""
