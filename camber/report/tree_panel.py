@@ -7,6 +7,7 @@ question, what leads to "no" below. A path is as wide as the share of the parts 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,6 @@ from camber.report.drawing import Drawing, Item, Point, Runs, Shape, Text
 from camber.report.markup import text_width
 from camber.text.difference import Piece, differences
 
-WIDTH = 760.0
 _MARGIN = 24.0
 _HEAD, _NOTE, _TOP = 27.0, 48.0, 84.0
 _ROW, _BOX = 31.0, 24.0  # heights
@@ -29,6 +29,7 @@ _BARS = (78.0, 172.0)  # where their bars begin and end, from there
 _SHARES = 236.0  # where their shares end, from there
 _LINE = 17.0  # height of a line of text
 _WIDEST = 300.0  # of a question
+_BEFORE = 6  # words that are shown before the first difference, where not all have room
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def tree_panel(tree: WeighedTree, *, examples: bool = True) -> Drawing:
         *_paths(tree, plan),
         *_boxes(tree, plan),
         *_leaves(tree, plan),
-        *_examples(shown, bottom + _LINE, plan.leaf + _SHARES - _MARGIN),
+        *_examples(shown, bottom + _LINE, (plan.leaf + _SHARES - _MARGIN) / _ROOM),
     ]
     height = bottom + (0.0 if not shown else 12.0 + len(shown) * (3 * _LINE + 9.0)) + 10.0
     return Drawing(plan.leaf + _SHARES + _MARGIN, height, items, f"{tree.name}: {title(tree)}")
@@ -116,11 +117,13 @@ def _plan(weighed: WeighedTree) -> _Plan:
 
 def _shortened(text: str) -> str:
     """Cut the middle out of a question that is too long for its box."""
-    keep = len(text)
-    while text_width(text, 12.0) > _WIDEST:
-        keep -= 1
-        text = text[: keep // 2].rstrip() + "…" + text[len(text) - keep // 2 :].lstrip()
-    return text
+    if text_width(text, 12.0) <= _WIDEST:
+        return text
+
+    def ends(half: int) -> str:
+        return text[:half].rstrip() + "…" + text[len(text) - half :].lstrip()
+
+    return ends(bisect_right(range(len(text) // 2), _WIDEST, key=lambda half: text_width(ends(half), 12.0)) - 1)
 
 
 def _gain(tree: WeighedTree, node: int) -> str:
@@ -251,11 +254,12 @@ def _examples(examples: Sequence[Example], top: float, wide: float) -> list[Item
 
 
 def _cut(text: str, widest: float) -> str:
+    """Cut the end off a text that is too long for its line."""
     if text_width(text, 12.0) <= widest:
         return text
-    while text_width(text, 12.0) > widest - 14.0:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    room = widest - text_width("…", 12.0)
+    keep = bisect_right(range(len(text)), room, key=lambda size: text_width(text[:size], 12.0)) - 1
+    return text[: max(keep, 0)].rstrip() + "…"
 
 
 def _window(pieces: Sequence[Piece], side: int, letters: str, widest: float) -> list[tuple[str, str]]:
@@ -276,7 +280,4 @@ def _window(pieces: Sequence[Piece], side: int, letters: str, widest: float) -> 
     return [run for run in kept if run[0]]
 
 
-#: words that are shown before the first difference, where not all have room
-_BEFORE = 6
-
-__all__ = ["WIDTH", "title", "tree_panel"]
+__all__ = ["title", "tree_panel"]

@@ -19,7 +19,7 @@ class Piece(NamedTuple):
 
 
 def differences(one: str, two: str) -> list[Piece]:
-    """Cut two texts where they begin or cease to differ; put together, the pieces are the texts.
+    """Cut two texts where they begin or cease to differ: the pieces are the texts, without blanks at their ends.
 
     >>> [(piece.one, piece.two) for piece in differences("a big house", "a house")]
     [('a', 'a'), (' big', ''), (' house', ' house')]
