@@ -29,7 +29,7 @@ from camber.tune.data import TuningData
 class Linear:
     """Weights of features, and how much each feature varies."""
 
-    default_tuner: ClassVar[str] = "mert"
+    default_tuner: ClassVar[str] = "expected-bleu"
     needs: ClassVar[frozenset[str]] = frozenset()
     task: ClassVar[str] = "the weights of features"
     bent: ClassVar[float | None] = None

@@ -83,7 +83,7 @@ def test_outside_scores_come_from_a_file(files):
     assert json.loads(result.stdout)["metric"] == "comet"
     assert "expected NAME=FILE" in run(files, *arguments, "--extra", "comet").output
     (files / "comet").write_text("1\n")
-    with pytest.raises(CamberError, match="1 outside scores comet for 120"):
+    with pytest.raises(CamberError, match="comet:2: 1 scores comet for 120 hypotheses"):
         raise run(files, *arguments, "--extra", "comet=@comet").exception
 
 
@@ -107,7 +107,7 @@ def test_problems_are_told(files):
         (("apply", "@model", "--nbest", "@absent"), InputError, "no such file"),
         (("apply", "@absent", "--nbest", "@list", "--output", "@model"), InputError, "it is a folder"),
         (("apply", "@absent", "--nbest", "@list", "--nbest-out", "@no/f"), InputError, "there is no such folder"),
-        (("fit", "--nbest", "@list", "--ref", "@text", "--model", "@m"), InputError, "only 12 sentences"),
+        (("fit", "--nbest", "@list", "--ref", "@text", "--model", "@m"), InputError, "12 lines, but the list has the"),
         (("fit", "--nbest", "@list", "--model", "@m"), CamberError, "BLEU needs references"),
         (("fit", "--nbest", "@list", "--ref", "@ref", "--model", "@list"), ModelError, "a file of that name"),
     ):
