@@ -27,7 +27,7 @@ def _list_options(command: Any) -> Any:
             "--scores",
             multiple=True,
             metavar="NAME=FILE",
-            help="A feature from a file, a number per hypothesis and line (log probability, COMET, …); may be repeated.",
+            help="A feature from a file, a number per hypothesis and line (log probability, COMET, …); repeatable.",
         ),
         click.option("--candidates", type=click.IntRange(1), metavar="N", help="Lines for every sentence, for flat."),
         click.option(
