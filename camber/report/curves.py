@@ -1,7 +1,8 @@
-"""The learnt curves of a model as an interactive page, or as a picture: SVG, or PNG with the extra `plots`."""
+"""The learnt curves of a model as an interactive page, a picture (SVG, or PNG with the extra `plots`), or JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ from camber.report.drawing import Sheet, drawing_style, svg, svg_file
 from camber.report.markup import Markup, document, element
 from camber.report.style import PAGE_STYLE, picture_style
 
-KINDS = (".html", ".svg", ".png")
+KINDS = (".html", ".svg", ".png", ".json")
 
 #: the page lists the bins of features with no more than these; the picture tells about all of them
 _LISTED = 256
@@ -36,6 +37,8 @@ def curves(
     model: Any, out: str | Path = "curves.html", features: Sequence[str] = (), axis: str = "auto"
 ) -> list[Response]:
     """Draw the learnt responses of a model (a folder, or one that is open) into a .html, .svg or .png file.
+
+    A .json file has their numbers instead (:meth:`camber.bend.response.Response.to_dict`).
 
     `features` names those to draw, in this order; none: all that are bent. `axis` is linear, log, or auto, which
     chooses for each feature. Returns what was drawn.
@@ -90,13 +93,16 @@ def choose(responses: Sequence[Response], features: Sequence[str] = ()) -> list[
 
 
 def write_curves(out: str | Path, responses: Sequence[Response], axis: str = "auto", model: str = "") -> None:
-    """Write responses as a page or a picture, which the ending of the name tells; all or nothing."""
+    """Write responses as a page, a picture or JSON, which the ending of the name tells; all or nothing."""
     out = Path(out)
     kind = out.suffix.lower()
     if kind == ".html":
         write_lines(out, [page(responses, axis, model)])
     elif kind == ".svg":
         write_lines(out, [svg_file(sheet(responses, axis))])
+    elif kind == ".json":
+        told = {"model": model, "curves": [response.to_dict() for response in responses]}
+        write_lines(out, [json.dumps(told, indent=1, ensure_ascii=False)])
     else:
         from camber.report.png import png
 
