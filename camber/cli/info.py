@@ -30,7 +30,8 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         from camber.model.bend import read_bend
 
         bend = read_bend(directory)
-    bent = {} if bend is None else {curve.feature: len(curve) for curve in bend.show(weights.values)}
+    curves = [] if bend is None else bend.show(weights.values)
+    bent = {curve.feature: len(curve) for curve in curves}
     trees = [] if bend is None else bend.trees(weights.values)
     shape = bend and {"kind": bend.kind, "bins": bent, "trees": [tree.to_json() for tree in trees]}
     facts = {
@@ -42,6 +43,7 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         "settings": directory.settings,
         "bend": shape,
         "weights": weights.values,
+        "curves": [curve.to_dict() for curve in curves],
     }
     if as_json:
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))

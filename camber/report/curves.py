@@ -1,7 +1,8 @@
-"""The learnt curves and trees of a model as an interactive page, or as a picture: SVG, or PNG (extra `plots`)."""
+"""The learnt curves and trees of a model as an interactive page, a picture (SVG, or PNG: extra `plots`), or JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +30,7 @@ from camber.report.learnt import Learnt, learnt
 from camber.report.markup import Markup, document, element
 from camber.report.style import PAGE_STYLE, picture_style
 
-KINDS = (".html", ".svg", ".png")
+KINDS = (".html", ".svg", ".png", ".json")
 
 #: the page lists the bins of features with no more than these; the picture tells about all of them
 _LISTED = 256
@@ -39,6 +40,8 @@ def curves(
     model: Any, out: str | Path = "curves.html", features: Sequence[str] = (), axis: str = "auto"
 ) -> list[Response | WeighedTree]:
     """Draw the learnt responses and trees of a model (a folder, or one that is open) into a .html, .svg or .png file.
+
+    A .json file has their numbers instead: `Response.to_dict` of the curves, `WeighedTree.to_json` of the trees.
 
     `features` names those to draw, in this order, with the trees that ask about them; none: all that are bent, and all
     trees. `axis` is linear, log, or auto, which chooses for each feature. Returns what was drawn: curves, then trees.
@@ -60,13 +63,20 @@ def curves(
 
 
 def write_curves(out: str | Path, shown: Learnt, axis: str = "auto", model: str = "") -> None:
-    """Write what was learnt as a page or a picture, which the ending of the name tells; all or nothing."""
+    """Write what was learnt as a page, a picture or JSON, which the ending of the name tells; all or nothing."""
     out = Path(out)
     kind = out.suffix.lower()
     if kind == ".html":
         write_lines(out, [page(shown, axis, model)])
     elif kind == ".svg":
         write_lines(out, [svg_file(sheet(shown, axis))])
+    elif kind == ".json":
+        told = {
+            "model": model,
+            "curves": [response.to_dict() for response in shown.responses],
+            "trees": [tree.to_json() for tree in shown.trees],
+        }
+        write_lines(out, [json.dumps(told, indent=1, ensure_ascii=False)])
     else:
         from camber.report.png import png
 

@@ -26,7 +26,7 @@ from camber.bend.kinds import settings_of
 from camber.bend.log import LogBend
 from camber.bend.response import Response
 from camber.bend.trees.bend import TREES, TreesBend
-from camber.bend.trees.description import WeighedTree
+from camber.bend.trees.description import WeighedTree, weighed_trees
 from camber.bend.trees.forest import Forest
 from camber.errors import TuneError
 from camber.features.feature import Feature, names_of
@@ -140,7 +140,7 @@ class Trees:
 
     def trees(self) -> list[WeighedTree]:
         """Return the trees with their weights."""
-        return self.bend.trees(dict(zip(self.bend.names, self.weights.tolist(), strict=True)))
+        return weighed_trees(self.bend.forest, self.weights[len(self.names) :])
 
     def watched(self, data: TuningData, texts: Texts) -> Self:
         """Return the same, whose trees know what they do to a list."""

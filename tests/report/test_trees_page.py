@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -266,3 +267,11 @@ def test_a_line_tells_each_tree() -> None:
         "tree1           asks about lm · gain 12.5 · acts on 2.5 % of parts, and changed 3 of 1,500"
     )
     assert len(told) == 1 + len(made())
+
+
+def test_numbers_are_there_as_json(tmp_path: Path) -> None:
+    write_curves(tmp_path / "trees.json", Learnt((), made()), model="m")
+    told = json.loads((tmp_path / "trees.json").read_text("utf-8"))
+    assert told["curves"] == []
+    assert [tree["name"] for tree in told["trees"]] == [tree.name for tree in made()]
+    assert told["trees"][0]["acted"]["examples"][0]["without"] == "a big home"

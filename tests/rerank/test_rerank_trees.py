@@ -201,9 +201,9 @@ def test_the_command_fits_applies_tells_and_draws(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    run(
+    report = run(
         "rerank", "fit", "--nbest", tmp_path / "list.moses", "--ref", tmp_path / "ref", "--tokenize", "none",
-        "--learner", "trees", "--trees", 9, "--leaves", 4, "--leaf", "constant", "--model", tmp_path / "m",
+        "--learner", "trees", "--trees", 9, "--leaves", 4, "--leaf", "constant", "--model", tmp_path / "m", "--json",
     )  # fmt: skip
     best = run("rerank", "apply", tmp_path / "m", "--nbest", tmp_path / "list.moses").splitlines()
     reranker = Reranker.load(tmp_path / "m")
@@ -217,6 +217,7 @@ def test_the_command_fits_applies_tells_and_draws(tmp_path: Path) -> None:
     assert ", without it: " in told
     facts = json.loads(run("info", tmp_path / "m", "--json"))["bend"]
     assert facts["kind"] == "trees"
+    assert json.loads(report)["trees"] == facts["trees"]
     assert [tree["weight"] for tree in facts["trees"]] == [tree.weight for tree in reranker.fitted.trees()]
     assert all(tree["acted"]["sentences"]["of"] == len(nbest) for tree in facts["trees"])
     drawn = run("curves", tmp_path / "m", "--out", tmp_path / "c.html")

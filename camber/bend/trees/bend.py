@@ -26,7 +26,7 @@ from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
 from camber.bend.settings import BendSettings
 from camber.bend.trees.context import ContextTrees
-from camber.bend.trees.description import WeighedTree
+from camber.bend.trees.description import WeighedTree, weighed_trees
 from camber.bend.trees.document import read_forest, write_forest
 from camber.bend.trees.forest import Forest
 from camber.errors import InputError, SettingsError
@@ -183,8 +183,7 @@ class TreesBend:
 
     def trees(self, weights: Mapping[str, float]) -> list[WeighedTree]:
         """Return the trees with their weights."""
-        named = zip(self.forest.names, self.forest.trees, strict=True)
-        return [WeighedTree(name, tree, self.inputs, float(weights[name])) for name, tree in named]
+        return weighed_trees(self.forest, (weights[name] for name in self.forest.names))
 
     def told(self, weights: Mapping[str, float]) -> list[str]:
         """Return what each tree asks, what its leaves are worth, how many parts ended there, and what it did."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from camber.bend.trees.acts import Acts, Example
 from camber.bend.trees.document import tree_to_json
+from camber.bend.trees.forest import Forest
 from camber.bend.trees.tree import ANY_VALUE, Tree
 from camber.features.feature import Feature
 from camber.text.difference import differences
@@ -86,6 +87,12 @@ class WeighedTree:
         return {**tree_to_json(self.name, self.tree, self.features), "weight": self.weight, "gain": self.tree.gain}
 
 
+def weighed_trees(forest: Forest, weights: Iterable[float]) -> list[WeighedTree]:
+    """Return the trees of a forest with their weights [trees]."""
+    named = zip(forest.names, forest.trees, weights, strict=True)
+    return [WeighedTree(name, tree, forest.features, float(weight)) for name, tree, weight in named]
+
+
 def percent(share: float) -> str:
     """Write a share.
 
@@ -127,4 +134,4 @@ def _bracketed(words: str) -> str:
     return f"{words[: len(words) - len(words.lstrip())]}[{inside}]" if inside else ""
 
 
-__all__ = ["WeighedTree", "marked", "percent", "summary"]
+__all__ = ["WeighedTree", "marked", "percent", "summary", "weighed_trees"]
