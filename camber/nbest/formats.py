@@ -39,6 +39,7 @@ class Format:
     holds_parts: bool = False  # whether parts and their raw features have a place in it
     any_feature: bool = True  # whether features may have any names
     separator: str = ""  # what texts cannot hold
+    head: int | None = None  # lines before the hypotheses, if lists can be written piece by piece; None: they cannot
 
 
 FORMATS: Registry[Format] = Registry(
