@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from camber.arrays.ragged import offsets_from, owners_of, places_of
-from camber.arrays.types import I8
+from camber.arrays.types import F8, I8, Bools
 from camber.corpus import Vocabulary
 from camber.features.weights import Weights
 from camber.metrics.bleu import BLEU
@@ -120,8 +120,7 @@ class FoldLists:
         for _, found, rows, places, columns in self._places(chosen, offsets):
             features[places[:, None], columns] = found.features[rows]
             statistics[places] = found.statistics[rows]
-        fixed = np.array([name in FIXED for name in self.names])
-        return TuningData(self.names, features, offsets, statistics, self.metric, fixed)
+        return TuningData(self.names, features, offsets, statistics, self.metric, self._fixed())
 
     def pieces(self, most: int = PIECE) -> Iterator[NBest]:
         """Yield the list in pieces of at most so many hypotheses (of one sentence at least), best first by the weights.
@@ -153,8 +152,7 @@ class FoldLists:
                 places.tolist(), self._texts(fold, found, rows, first + owners[places]), strict=True
             ):
                 texts[place] = text
-        scores = np.zeros(len(features))
-        add_products(np.ascontiguousarray(features.T), self.weights.vector(self.names), scores)
+        scores = self._scores(features)
         order = np.lexsort((-scores, owners))  # of equal scores, what was found first
         return NBest.of_hypotheses(
             self.names,
@@ -165,6 +163,16 @@ class FoldLists:
             sources=self.sources[:last],
             targets=self.targets[:last],
         )
+
+    def _scores(self, features: F8) -> F8:
+        """Return the scores of hypotheses, added up as :meth:`TuningData.scores` does it: ties are ties there, too."""
+        scores, weights, fixed = np.zeros(len(features)), self.weights.vector(self.names), self._fixed()
+        for those in (fixed, ~fixed):
+            add_products(np.ascontiguousarray(features[:, those].T), weights[those], scores)
+        return scores
+
+    def _fixed(self) -> Bools:
+        return np.array([name in FIXED for name in self.names])
 
     def _texts(self, fold: FoundInFold, found: FoldColumns, rows: I8, owners: I8) -> Iterator[str]:
         """Yield the raw texts of some hypotheses of a fold, given the lines that they belong to."""
