@@ -40,6 +40,7 @@ class Format:
     any_feature: bool = True  # whether features may have any names
     separator: str = ""  # what texts cannot hold
     counted: bool = False  # whether the file does not tell where a sentence ends, so that the reader is told
+    head: int | None = None  # lines before the hypotheses, if lists can be written piece by piece; None: they cannot
 
 
 FORMATS: Registry[Format] = Registry(

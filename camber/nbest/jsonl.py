@@ -345,4 +345,6 @@ def _looks_like(line: str, number: int) -> bool:
     return line.lstrip().startswith("{")
 
 
-JSONL = Format("jsonl", (".jsonl", ".json"), _looks_like, read_jsonl, write_jsonl, holds_extra=True, holds_parts=True)
+JSONL = Format(
+    "jsonl", (".jsonl", ".json"), _looks_like, read_jsonl, write_jsonl, holds_extra=True, holds_parts=True, head=0
+)

@@ -343,5 +343,5 @@ def _is_told_by_name(line: str, number: int) -> bool:
     return False
 
 
-MOSES = Format("moses", (".moses",), _looks_like, read_moses, write_moses, separator="|||")
-JOSHUA = Format("joshua", (".joshua", ".cdec"), _is_told_by_name, read_moses, write_joshua, separator="|||")
+MOSES = Format("moses", (".moses",), _looks_like, read_moses, write_moses, separator="|||", head=0)
+JOSHUA = Format("joshua", (".joshua", ".cdec"), _is_told_by_name, read_moses, write_joshua, separator="|||", head=0)

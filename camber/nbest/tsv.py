@@ -154,4 +154,4 @@ def _looks_like(line: str, number: int) -> bool:
     return number == 1 and {"sentence", "text"} <= set(line.split("\t"))
 
 
-TSV = Format("tsv", (".tsv",), _looks_like, read_tsv, write_tsv, holds_extra=True)
+TSV = Format("tsv", (".tsv",), _looks_like, read_tsv, write_tsv, holds_extra=True, head=1)

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_new, learn_alignment
+from camber.arrays.distinct import number_pieces
 from camber.bend.bins import Bins
 from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
@@ -114,6 +115,7 @@ def _use_everything() -> None:
     rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
     paired_bootstrap(metric, rows, rows, samples=10)
     paired_randomisation(metric, rows, rows, trials=10)
+    number_pieces(bitext.source.ids, bitext.source.offsets)
     lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])
     lookup.find(0, [0.1])
     lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
