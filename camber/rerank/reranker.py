@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from camber.arrays.types import F8
 from camber.bend.response import Response
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, ModelError
+from camber.errors import CamberError, ModelError, SettingsError
 from camber.lm.ngrams import NgramModel
 from camber.metrics.metric import Metric, References, make_metric
 from camber.metrics.outside import Outside
@@ -30,8 +30,11 @@ from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
 from camber.rerank.learner import Fitting, Learner
 from camber.rerank.learners import LEARNERS
 from camber.rerank.settings import FeatureSettings, ResponseSettings
+from camber.settings import Settings
 from camber.tune.data import TuningData
 from camber.tune.tuners import check_tuner
+
+Chosen = TypeVar("Chosen", bound=Settings)
 
 KIND = "rerank"
 #: settings of a re-ranker that its model records as they are
@@ -47,7 +50,8 @@ class Reranker:
     `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better). `lm` is
     an n-gram model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the
     own order as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not
-    make the list itself better.
+    make the list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the features that are
+    made from texts, and of :class:`ResponseSettings`, what learners make; each is an attribute, too.
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
@@ -67,34 +71,27 @@ class Reranker:
         tuner: str | None = None,
         metric: str = "bleu",
         *,
-        bits: int = ResponseSettings.bits,
-        beta: float = ResponseSettings.beta,
-        gamma: float = ResponseSettings.gamma,
-        trees: int = ResponseSettings.trees,
-        leaves: int = ResponseSettings.leaves,
-        leaf: str = ResponseSettings.leaf,
         tokenize: str = "13a",
         lowercase: bool = False,
         lm: NgramModel | str | Path | None = None,
-        lm_language: str = "",
-        lm_lowercase: bool = False,
-        length: bool = False,
-        consensus: bool = False,
         cautious: bool = True,
         tuner_settings: Mapping[str, Any] | None = None,
         seed: int = 1,
         engine: Engine = LOCAL,
+        **settings: Any,
     ) -> None:
         self.learner, self.metric = learner, metric
         self.tuner = tuner or LEARNERS.load(learner).default_tuner
-        self.bits, self.beta, self.gamma = bits, beta, gamma
-        self.trees, self.leaves, self.leaf = trees, leaves, leaf
         self.tokenize, self.lowercase = tokenize, lowercase
-        self.lm, self.lm_language, self.lm_lowercase = lm, lm_language, lm_lowercase
-        self.length, self.consensus = length, consensus
-        self.cautious = cautious
+        self.lm, self.cautious = lm, cautious
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.engine = seed, engine
+        usual = FeatureSettings().to_dict() | ResponseSettings().to_dict()
+        for name in settings:
+            if name not in usual:
+                known = ", ".join([*vars(self), *usual])
+                raise SettingsError(f"unknown setting {name!r} of a re-ranker; known: {known}")
+        vars(self).update(usual | settings)  # attributes like the others, which are checked when it is fitted
         self._fitted: Learner | None = None
         self._optional: frozenset[str] = frozenset()  # features that some hypotheses lacked, and lists may lack
         self._facts: dict[str, int] = {}
@@ -103,12 +100,15 @@ class Reranker:
     @property
     def feature_settings(self) -> FeatureSettings:
         """The features that are made from texts."""
-        return FeatureSettings(self.length, self.consensus, self.lm_language, self.lm_lowercase)
+        return self._settings(FeatureSettings)
 
     @property
     def response_settings(self) -> ResponseSettings:
         """The bins or trees that learners other than the linear one make."""
-        return ResponseSettings(self.bits, self.beta, self.gamma, self.trees, self.leaves, self.leaf)
+        return self._settings(ResponseSettings)
+
+    def _settings(self, cls: type[Chosen]) -> Chosen:
+        return cls.from_dict({item.name: getattr(self, item.name) for item in fields(cls)})
 
     def make_metric(self) -> Metric:
         """Make the metric that is fitted to."""
