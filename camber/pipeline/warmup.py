@@ -14,6 +14,7 @@ from camber.bend.bins import Bins
 from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
 from camber.bend.settings import BendSettings
+from camber.bend.soft import SoftEdges
 from camber.bend.trees.bend import TreesBend
 from camber.bend.trees.forest import Forest
 from camber.bend.trees.tree import Tree
@@ -116,6 +117,8 @@ def _use_everything() -> None:
     lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])
     lookup.find(0, [0.1])
     lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
+    soft = SoftEdges.of([Bins.make([0.1, 0.2, 0.3], bits=1)], 0.25)
+    soft.worth([[0.1]], soft.memberships([[0.1]]).dense()[0])
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
 
