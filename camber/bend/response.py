@@ -166,6 +166,8 @@ class Response:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: bin `j` has the values from ``edges[j - 1]`` on and below ``edges[j]``.
 
+        Where edges are soft, the points of the curve are there, too.
+
         >>> Response("p", [0.1, 0.2], [0.1, 0.3], [5, 5], [-2.0, -1.0]).to_dict()["edges"]
         [0.2]
         """
@@ -176,6 +178,7 @@ class Response:
             "highs": self.highs.tolist(),
             "populations": self.populations.tolist(),
             "values": self.values.tolist(),
+            **({} if self.curve is None else {"curve": self.curve.tolist()}),
         }
 
     def to_rows(self) -> list[list[str]]:
