@@ -11,10 +11,11 @@ import click
 
 from camber.cli.options import FILE, engine_option, pick, refuse_idle, seed_option, settings_options
 from camber.errors import SettingsError
+from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 from camber.nbest.formats import AUTO, FORMATS
-from camber.rerank.learners import LEARNERS
+from camber.rerank.learners import LEARNERS, usual_tuner
 from camber.rerank.settings import FeatureSettings, ResponseSettings
-from camber.tune.tuners import TUNERS
+from camber.tune.tuners import TUNERS, tuner_settings
 
 if TYPE_CHECKING:
     from camber.nbest import NBest
@@ -70,6 +71,12 @@ def command() -> None:
     show_default="for curves pro; else expected-bleu, or mert for other metrics and trees",
 )
 @click.option(
+    "--tuner-options",
+    default="",
+    metavar="NAME=V…",
+    help='Settings of the tuner\'s own, such as "variance=10 brevity=capped"; an unknown one lists them all.',
+)
+@click.option(
     "--metric",
     default="bleu",
     show_default=True,
@@ -77,6 +84,13 @@ def command() -> None:
 )
 @click.option("--tokenize", default="13a", show_default=True, help="sacreBLEU's tokenizer for BLEU; none: tokenised.")
 @click.option("--lowercase", is_flag=True, help="Ignore case in the metric.")
+@click.option(
+    "--reference-length",
+    type=click.Choice(REFERENCE_LENGTHS),
+    default=CLOSEST,
+    show_default=True,
+    help="Which of several references BLEU's brevity penalty looks at.",
+)
 @click.option(
     "--extra", "outside", multiple=True, metavar="NAME=FILE", help="As --scores, but only for --metric extra:NAME."
 )
@@ -104,6 +118,7 @@ def fit(
     outside: tuple[str, ...],
     lm: Path | None,
     held_out: int | None,
+    tuner_options: str,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -133,7 +148,8 @@ def fit(
     nbest = _with_scores(_read(path, nbest_format, at_least, candidates, exact), scores, outside, values["metric"])
     sides = {file: lines_beside(nbest, lines, file) for file, lines in sides.items()}
     texts, sources = [sides[file] for file in references], sides[source] if source else None
-    reranker = Reranker(lm=lm, **features.to_dict(), **responses.to_dict(), **values)
+    options = tuner_settings(values["tuner"] or usual_tuner(learner, values["metric"]), tuner_options)
+    reranker = Reranker(lm=lm, tuner_settings=options, **features.to_dict(), **responses.to_dict(), **values)
     report = evaluate(reranker, nbest, texts, sources, held_out or 0)
     text = "\n".join(report.lines())
     reranker.save(model, text)

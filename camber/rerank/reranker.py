@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from camber.arrays.types import F8
 from camber.bend.response import Response
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, ModelError
+from camber.errors import CamberError, ModelError, SettingsError
 from camber.lm.ngrams import NgramModel
-from camber.metrics.metric import Metric, References, make_metric
+from camber.metrics.metric import CLOSEST, Metric, References, make_metric
 from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
@@ -30,12 +30,15 @@ from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
 from camber.rerank.learner import Fitting, Learner, Texts
 from camber.rerank.learners import LEARNERS, usual_tuner
 from camber.rerank.settings import FeatureSettings, ResponseSettings
+from camber.settings import Settings
 from camber.tune.data import TuningData
 from camber.tune.tuners import check_tuner
 
+Chosen = TypeVar("Chosen", bound=Settings)
+
 KIND = "rerank"
 #: settings of a re-ranker that its model records as they are
-_RECORDED = ("learner", "tuner", "metric", "tokenize", "lowercase", "seed", "cautious")
+_RECORDED = ("learner", "tuner", "metric", "tokenize", "lowercase", "reference_length", "seed", "cautious")
 #: the end of a sentence, apart from its last word
 _APART = re.compile(r"\s[.?!]$")
 
@@ -44,16 +47,19 @@ class Reranker:
     """Re-rank n-best lists by weights that were fitted to a metric.
 
     The list's own order (its score, or the place in it) is always one of the features, so the fitted model can keep it.
-    `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better). `lm` is
-    an n-gram model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the
-    own order as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not
-    make the list itself better.
+    `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better); BLEU's
+    brevity penalty looks at the closest or the shortest of several references (`reference_length`). `lm` is an n-gram
+    model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the own order
+    as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not make the
+    list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the features that are
+    made from texts, and of :class:`ResponseSettings`, what learners make; each is an attribute, too.
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
-    `gamma` says (mnr). Or it is trees (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which
-    are constants or linear in one feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with
-    curves, expected-bleu for the linear one (mert for other metrics than BLEU), mert for trees.
+    `gamma` says (mnr), with soft edges (`softness`), beside or in place of `lines`. Or it is trees
+    (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which are constants or linear in one
+    feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with curves, expected-bleu for the
+    linear one (mert for other metrics than BLEU), mert for trees.
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
@@ -67,34 +73,29 @@ class Reranker:
         tuner: str | None = None,
         metric: str = "bleu",
         *,
-        bits: int = ResponseSettings.bits,
-        beta: float = ResponseSettings.beta,
-        gamma: float = ResponseSettings.gamma,
-        trees: int = ResponseSettings.trees,
-        leaves: int = ResponseSettings.leaves,
-        leaf: str = ResponseSettings.leaf,
         tokenize: str = "13a",
         lowercase: bool = False,
+        reference_length: str = CLOSEST,
         lm: NgramModel | str | Path | None = None,
-        lm_language: str = "",
-        lm_lowercase: bool = False,
-        length: bool = False,
-        consensus: bool = False,
         cautious: bool = True,
         tuner_settings: Mapping[str, Any] | None = None,
         seed: int = 1,
         engine: Engine = LOCAL,
+        **settings: Any,
     ) -> None:
         self.learner, self.metric = learner, metric
         self.tuner = tuner or usual_tuner(learner, metric)
-        self.bits, self.beta, self.gamma = bits, beta, gamma
-        self.trees, self.leaves, self.leaf = trees, leaves, leaf
         self.tokenize, self.lowercase = tokenize, lowercase
-        self.lm, self.lm_language, self.lm_lowercase = lm, lm_language, lm_lowercase
-        self.length, self.consensus = length, consensus
-        self.cautious = cautious
+        self.reference_length = reference_length
+        self.lm, self.cautious = lm, cautious
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.engine = seed, engine
+        usual = FeatureSettings().to_dict() | ResponseSettings().to_dict()
+        for name in settings:
+            if name not in usual:
+                known = ", ".join([*vars(self), *usual])
+                raise SettingsError(f"unknown setting {name!r} of a re-ranker; known: {known}")
+        vars(self).update(usual | settings)  # attributes like the others, which are checked when it is fitted
         self._fitted: Learner | None = None
         self._optional: frozenset[str] = frozenset()  # features that some hypotheses lacked, and lists may lack
         self._facts: dict[str, int] = {}
@@ -103,16 +104,19 @@ class Reranker:
     @property
     def feature_settings(self) -> FeatureSettings:
         """The features that are made from texts."""
-        return FeatureSettings(self.length, self.consensus, self.lm_language, self.lm_lowercase)
+        return self._settings(FeatureSettings)
 
     @property
     def response_settings(self) -> ResponseSettings:
         """The bins or trees that learners other than the linear one make."""
-        return ResponseSettings(self.bits, self.beta, self.gamma, self.trees, self.leaves, self.leaf)
+        return self._settings(ResponseSettings)
+
+    def _settings(self, cls: type[Chosen]) -> Chosen:
+        return cls.from_dict({item.name: getattr(self, item.name) for item in fields(cls)})
 
     def make_metric(self) -> Metric:
         """Make the metric that is fitted to."""
-        return make_metric(self.metric, self.tokenize, lowercase=self.lowercase)
+        return make_metric(self.metric, self.tokenize, lowercase=self.lowercase, reference_length=self.reference_length)
 
     @property
     def fitted(self) -> Learner:
@@ -266,7 +270,7 @@ class Reranker:
         lm = NgramModel.load(model.path / "lm", "lm") if model.sizes.get("language_models") else None
         features = FeatureSettings.from_dict(model.settings["features"]).to_dict()
         responses = ResponseSettings.from_dict(model.settings.get("bend", {})).to_dict()
-        chosen = {name: recorded[name] for name in _RECORDED}
+        chosen = {name: recorded[name] for name in _RECORDED if name in recorded}  # older models lack some
         reranker = cls(**chosen, **features, **responses, lm=lm, tuner_settings=model.settings.get("tuner", {}))
         reranker._optional = frozenset(recorded["sparse"])
         reranker._fitted = LEARNERS.load(reranker.learner).load(model, recorded)

@@ -12,6 +12,7 @@ from camber.corpus.inputs import as_inputs
 from camber.decode.derivation import HypothesisColumns
 from camber.errors import CamberError, TuneError
 from camber.metrics.bleu import BLEU
+from camber.metrics.metric import CLOSEST
 
 
 class DevSet:
@@ -25,13 +26,15 @@ class DevSet:
         metric: str,
         name: str = "dev",
         *,
+        reference_length: str = CLOSEST,
         lines: Sequence[str] | None = None,
         finish: Callable[[int, Sequence[str]], str] | None = None,
     ):
         """Keep tokenised sentences and, for each, the tokens of one or more references.
 
-        `vocabulary` has the target words of the model; `name` is what errors call the set. For people, `lines` are the
-        raw sentences, and `finish` makes raw text of the number of a sentence and the words of its translation.
+        `vocabulary` has the target words of the model; `name` is what errors call the set; `reference_length` says
+        which of several references a brevity penalty looks at. For people, `lines` are the raw sentences, and `finish`
+        makes raw text of the number of a sentence and the words of its translation.
         """
         if not source or not references:
             raise TuneError(f"the {name} set is empty; give at least one sentence with a reference")
@@ -45,7 +48,7 @@ class DevSet:
         self.vocabulary = vocabulary.extended(word for words in (*source, *by_sentence) for word in words)
         self.references = Sentences.encode(by_sentence, self.vocabulary)
         self.reference_offsets = np.arange(len(source) + 1) * len(references)
-        self.metric = BLEU(tokenize="none", strict=metric == "sbp")
+        self.metric = BLEU(tokenize="none", strict=metric == "sbp", reference_length=reference_length)
         self._lines, self._finish = lines, finish
 
     def statistics(self, hypotheses: HypothesisColumns) -> I8:

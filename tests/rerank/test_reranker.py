@@ -1,6 +1,7 @@
 """The re-ranker: what it learns, keeps on disk, checks and reports."""
 
 import dataclasses
+import inspect
 import itertools
 import logging
 
@@ -18,6 +19,7 @@ from camber.nbest import NBest
 from camber.rerank.caution import of_sentences
 from camber.rerank.report import Report, evaluate
 from camber.rerank.reranker import Reranker
+from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.tune.tuners import TUNERS
 
 WORDS = "the a cat dog man sees likes finds house tree big small old".split()  # noqa: SIM905
@@ -385,3 +387,23 @@ def test_wrong_settings_and_inputs_are_told(tmp_path):
         draft.path("weights.tsv").write_text("")
     with pytest.raises(ModelError, match="a phrase model, which cannot re-rank lists"):
         Reranker.load(tmp_path / "phrase")
+
+
+def test_every_setting_of_features_and_learners_is_an_argument_and_an_attribute() -> None:
+    others = {"bits": 3, "beta": 2.0, "gamma": 1.0, "trees": 7, "leaves": 5, "leaf": "linear", "length": True}
+    plain = FeatureSettings().to_dict() | ResponseSettings().to_dict()
+    assert {name: getattr(Reranker(), name) for name in plain} == plain
+    reranker = Reranker("mnr", "pro", "chrf", **others)  # learner, tuner and metric may be given by their places
+    assert (reranker.learner, reranker.tuner, reranker.metric) == ("mnr", "pro", "chrf")
+    made = reranker.response_settings.to_dict() | reranker.feature_settings.to_dict()
+    assert {name: made[name] for name in others} == others
+    assert {name: getattr(reranker, name) for name in made} == made
+    reranker.bits = 5
+    assert reranker.response_settings.bits == 5
+    own = set(inspect.signature(Reranker).parameters) - {"settings"}
+    assert not own & set(plain)
+
+
+def test_an_unknown_setting_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(SettingsError, match=r"unknown setting 'bit' of a re-ranker; known: .*tuner.*bits, beta"):
+        Reranker(bit=3)
