@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from camber.cli.options import FILE, engine_option, pick, refuse_idle, seed_option, settings_options
+from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 from camber.nbest.formats import AUTO, FORMATS
 from camber.rerank.learners import LEARNERS
 from camber.rerank.settings import FeatureSettings, ResponseSettings
-from camber.tune.tuners import TUNERS
+from camber.tune.tuners import TUNERS, tuner_settings
 
 if TYPE_CHECKING:
     from camber.nbest import NBest
@@ -49,9 +50,22 @@ def command() -> None:
 )
 @settings_options(ResponseSettings)
 @click.option("--tuner", type=click.Choice(list(TUNERS)), show_default="mert; for curves pro")
+@click.option(
+    "--tuner-options",
+    default="",
+    metavar="NAME=V…",
+    help='Settings of the tuner\'s own, such as "variance=10 brevity=capped"; an unknown one lists them all.',
+)
 @click.option("--metric", default="bleu", show_default=True, help="bleu, sbp, chrf, ter, or extra:NAME.")
 @click.option("--tokenize", default="13a", show_default=True, help="sacreBLEU's tokenizer for BLEU; none: tokenised.")
 @click.option("--lowercase", is_flag=True, help="Ignore case in the metric.")
+@click.option(
+    "--reference-length",
+    type=click.Choice(REFERENCE_LENGTHS),
+    default=CLOSEST,
+    show_default=True,
+    help="Which of several references BLEU's brevity penalty looks at.",
+)
 @click.option(
     "--extra", "outside", multiple=True, metavar="NAME=FILE", help="Outside scores, a number per hypothesis and line."
 )
@@ -77,6 +91,7 @@ def fit(
     outside: tuple[str, ...],
     lm: Path | None,
     held_out: int | None,
+    tuner_options: str,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -103,7 +118,9 @@ def fit(
     nbest = _read(path, nbest_format, at_least, len(sides[0]) if sides else None)
     for name, file in (_named(text) for text in outside):
         nbest = nbest.with_extra(name, _numbers(file, name))
-    reranker = Reranker(lm=lm, **features.to_dict(), **responses.to_dict(), **values)
+    tuner = values["tuner"] or LEARNERS.load(learner).default_tuner
+    options = tuner_settings(tuner, tuner_options)
+    reranker = Reranker(lm=lm, tuner_settings=options, **features.to_dict(), **responses.to_dict(), **values)
     report = evaluate(reranker, nbest, texts, sources, held_out or 0)
     text = "\n".join(report.lines())
     reranker.save(model, text)

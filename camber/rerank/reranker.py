@@ -20,7 +20,7 @@ from camber.bend.response import Response
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.lm.ngrams import NgramModel
-from camber.metrics.metric import Metric, References, make_metric
+from camber.metrics.metric import CLOSEST, Metric, References, make_metric
 from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
@@ -38,7 +38,7 @@ Chosen = TypeVar("Chosen", bound=Settings)
 
 KIND = "rerank"
 #: settings of a re-ranker that its model records as they are
-_RECORDED = ("learner", "tuner", "metric", "tokenize", "lowercase", "seed", "cautious")
+_RECORDED = ("learner", "tuner", "metric", "tokenize", "lowercase", "reference_length", "seed", "cautious")
 #: the end of a sentence, apart from its last word
 _APART = re.compile(r"\s[.?!]$")
 
@@ -47,10 +47,11 @@ class Reranker:
     """Re-rank n-best lists by weights that were fitted to a metric.
 
     The list's own order (its score, or the place in it) is always one of the features, so the fitted model can keep it.
-    `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better). `lm` is
-    an n-gram model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the
-    own order as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not
-    make the list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the features that are
+    `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better); BLEU's
+    brevity penalty looks at the closest or the shortest of several references (`reference_length`). `lm` is an n-gram
+    model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the own order
+    as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not make the
+    list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the features that are
     made from texts, and of :class:`ResponseSettings`, what learners make; each is an attribute, too.
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
@@ -73,6 +74,7 @@ class Reranker:
         *,
         tokenize: str = "13a",
         lowercase: bool = False,
+        reference_length: str = CLOSEST,
         lm: NgramModel | str | Path | None = None,
         cautious: bool = True,
         tuner_settings: Mapping[str, Any] | None = None,
@@ -83,6 +85,7 @@ class Reranker:
         self.learner, self.metric = learner, metric
         self.tuner = tuner or LEARNERS.load(learner).default_tuner
         self.tokenize, self.lowercase = tokenize, lowercase
+        self.reference_length = reference_length
         self.lm, self.cautious = lm, cautious
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.engine = seed, engine
@@ -112,7 +115,7 @@ class Reranker:
 
     def make_metric(self) -> Metric:
         """Make the metric that is fitted to."""
-        return make_metric(self.metric, self.tokenize, lowercase=self.lowercase)
+        return make_metric(self.metric, self.tokenize, lowercase=self.lowercase, reference_length=self.reference_length)
 
     @property
     def fitted(self) -> Learner:
@@ -257,7 +260,7 @@ class Reranker:
         lm = NgramModel.load(model.path / "lm", "lm") if model.sizes.get("language_models") else None
         features = FeatureSettings.from_dict(model.settings["features"]).to_dict()
         responses = ResponseSettings.from_dict(model.settings.get("bend", {})).to_dict()
-        chosen = {name: recorded[name] for name in _RECORDED}
+        chosen = {name: recorded[name] for name in _RECORDED if name in recorded}  # older models lack some
         reranker = cls(**chosen, **features, **responses, lm=lm, tuner_settings=model.settings.get("tuner", {}))
         reranker._optional = frozenset(recorded["sparse"])
         reranker._fitted = LEARNERS.load(reranker.learner).load(model, recorded)

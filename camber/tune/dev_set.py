@@ -12,6 +12,7 @@ from camber.corpus.inputs import as_inputs
 from camber.decode.derivation import HypothesisColumns
 from camber.errors import CamberError, TuneError
 from camber.metrics.bleu import BLEU
+from camber.metrics.metric import CLOSEST
 
 
 class DevSet:
@@ -24,10 +25,13 @@ class DevSet:
         vocabulary: Vocabulary,
         metric: str,
         name: str = "dev",
+        *,
+        reference_length: str = CLOSEST,
     ):
         """Keep tokenised sentences and, for each, the tokens of one or more references.
 
-        `vocabulary` has the target words of the model; `name` is what errors call the set.
+        `vocabulary` has the target words of the model; `name` is what errors call the set; `reference_length` says
+        which of several references a brevity penalty looks at.
         """
         if not source or not references:
             raise TuneError(f"the {name} set is empty; give at least one sentence with a reference")
@@ -41,7 +45,7 @@ class DevSet:
         self.vocabulary = vocabulary.extended(word for words in (*source, *by_sentence) for word in words)
         self.references = Sentences.encode(by_sentence, self.vocabulary)
         self.reference_offsets = np.arange(len(source) + 1) * len(references)
-        self.metric = BLEU(tokenize="none", strict=metric == "sbp")
+        self.metric = BLEU(tokenize="none", strict=metric == "sbp", reference_length=reference_length)
 
     def statistics(self, hypotheses: HypothesisColumns) -> I8:
         """Return the metric's statistics of every hypothesis."""

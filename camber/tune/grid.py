@@ -22,7 +22,6 @@ from camber.progress import log
 from camber.tune.dev_set import DevSet
 from camber.tune.loop import Outcome, TuneSettings, made_decoder, tune_bent
 from camber.tune.tuner import Tuner
-from camber.tune.tuners import make_tuner
 
 #: what may be searched → what it is
 KEYS = {
@@ -138,15 +137,15 @@ def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[di
 def _checked(values: Mapping[str, float], settings: TuneSettings) -> tuple[TuneSettings, Tuner]:
     """Return settings and a tuner with these values; values out of range are errors."""
     named = {key: value for key, value in values.items() if key != "l2"}
-    tuner = make_tuner(settings.tuner)
+    tuner = settings.make_tuner()
     if "l2" in values:
         strength, known = values["l2"], {item.name for item in fields(tuner)}  # type: ignore[arg-type]
         if "variance" in known:  # a Gaussian prior is the same penalty
             if strength < 0:
                 raise SettingsError(f"grid: l2 is {strength:g}; expected at least 0")
-            tuner = make_tuner(settings.tuner, variance=1.0 / strength if strength > 0 else 0.0)
+            tuner = settings.make_tuner(variance=1.0 / strength if strength > 0 else 0.0)
         elif "l2" in known:
-            tuner = make_tuner(settings.tuner, l2=strength)
+            tuner = settings.make_tuner(l2=strength)
         else:
             raise SettingsError(f"grid: {settings.tuner} has no L2 penalty to search; leave l2 out, or use --tuner pro")
     return replace(settings, **named), tuner  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ from camber.engine import LOCAL, Engine
 from camber.errors import UnmovedError
 from camber.features.weights import Weights
 from camber.metrics.bleu import BLEU
+from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 from camber.nbest.merge import first_of_each
 from camber.progress import log
 from camber.settings import setting
@@ -33,7 +34,7 @@ from camber.tune.data import TuningData
 from camber.tune.dev_set import DevSet
 from camber.tune.growing import grown_decoder
 from camber.tune.tuner import SPARSE, Tuner
-from camber.tune.tuners import TUNERS, make_tuner, refuse
+from camber.tune.tuners import TUNERS, make_tuner, refuse, tuner_settings
 
 D = TypeVar("D", bound=LogLinear)
 
@@ -50,8 +51,14 @@ class TuneSettings(BendSettings):
     """How weights are tuned on a dev set."""
 
     tuner: str = setting("expected-bleu", "how weights are fitted to the n-best lists", choices=TUNERS)
+    tuner_options: str = setting(
+        "", 'settings of the tuner\'s own, such as "variance=10 brevity=capped"; an unknown one lists them all'
+    )
     metric: str = setting(
         "bleu", "what to tune for: BLEU, or BLEU with a strict brevity penalty", choices=("bleu", "sbp")
+    )
+    reference_length: str = setting(
+        CLOSEST, "which of several references the brevity penalty looks at", choices=REFERENCE_LENGTHS
     )
     iterations: int = setting(10, "largest number of times that the dev set is decoded", low=1)
     patience: int = setting(3, "stop when so many rounds brought nothing better (0: never)", low=0)
@@ -67,6 +74,15 @@ class TuneSettings(BendSettings):
     step: float = setting(
         0.0, "how far to go from the old to the fitted weights (0: what suits the tuner)", low=0, high=1
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tuner_options:
+            self.make_tuner()  # what it does not know is an error now, not after the first decoding
+
+    def make_tuner(self, **more: object) -> Tuner:
+        """Make the tuner, with its own settings; `more` of them come first."""
+        return make_tuner(self.tuner, **{**tuner_settings(self.tuner, self.tuner_options), **more})
 
 
 @dataclass(frozen=True)
@@ -173,8 +189,9 @@ def _signature(dev: DevSet, settings: TuneSettings, bend: Bend, replicas: Sequen
     score = np.mean([replica.best.score for replica in replicas])
     applied = settings_of(bend.kind)
     shape = "".join(f"|{name}:{getattr(settings, name):g}" for name in ("beta", "gamma") if name in applied)
+    own = f"({settings.tuner_options.replace(' ', ',')})" if settings.tuner_options else ""
     return (
-        f"tuner:{settings.tuner}|bend:{bend.kind}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|"
+        f"tuner:{settings.tuner}{own}|bend:{bend.kind}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|"
         f"dev:{score:.2f}|" + dev.metric.signature(int(dev.reference_offsets[1]))
     )
 
@@ -194,7 +211,7 @@ def _replica(
     engine: Engine,
 ) -> Replica:
     """Run the loop once."""
-    tuner = tuner or make_tuner(settings.tuner)
+    tuner = tuner or settings.make_tuner()
     step = settings.step or tuner.step
     free = np.array([name not in FIXED for name in decoder.names])
     bins = decoder.bend.width

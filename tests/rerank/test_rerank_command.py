@@ -1,6 +1,8 @@
 """camber rerank: from a list to a model and back to text."""
 
+import hashlib
 import json
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,10 @@ from click.testing import CliRunner
 
 from camber.cli.curves import command as curves
 from camber.cli.rerank import command
-from camber.errors import CamberError, InputError, ModelError
+from camber.errors import CamberError, InputError, ModelError, SettingsError
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
 from camber.nbest import NBest
+from camber.rerank.reranker import Reranker
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 RIGHT = ["the old man sees a cat", "a dog likes the house", "the man finds a tree", "a cat likes the old man"]
@@ -64,6 +67,30 @@ def test_fit_reports_and_apply_writes_the_best_texts(files):
     assert right[0] > right[1]
     with pytest.raises(CamberError, match=r"length\.ratio; .*give the sources as when it was fitted"):
         raise run(files, "apply", "@model", "--nbest", "@list").exception
+
+
+def test_settings_of_the_tuner_are_checked_used_and_recorded(files):
+    result = run(files, *FIT, "--tuner", "expected-bleu", "--tuner-options", "variance=10 brevity=capped")
+    assert result.exit_code == 0, result.output
+    recorded = tomllib.loads((files / "model" / "model.toml").read_text())["settings"]
+    assert recorded["tuner"] == {"variance": 10.0, "brevity": "capped"}
+    assert Reranker.load(files / "model").tuner_settings == {"variance": 10.0, "brevity": "capped"}
+    with pytest.raises(SettingsError, match="unknown setting 'sharpness' for Mert; known: restarts, directions"):
+        raise run(files, *FIT, "--tuner-options", "sharpness=3").exception
+
+
+def test_the_shortest_of_several_references_can_be_asked_for(files):
+    short = [" ".join(line.split()[:3]) for line in (files / "ref").read_text().splitlines()]
+    (files / "short").write_text("".join(line + "\n" for line in short))
+    result = run(files, *FIT, "--ref", "@short", "--reference-length", "shortest")
+    assert result.exit_code == 0, result.output
+    assert "BLEU|length:shortest|nrefs:2" in result.stdout
+    assert Reranker.load(files / "model").make_metric().signature(2).startswith("length:shortest|")
+    model = files / "model" / "model.toml"
+    body = "".join(f"{line}\n" for line in model.read_text().splitlines()[:-1] if "reference_length" not in line)
+    seal = model.read_text().splitlines()[-1].rpartition(" ")[0]
+    model.write_text(f"{body}{seal} {hashlib.sha256(body.encode()).hexdigest()}\n")
+    assert Reranker.load(files / "model").reference_length == "closest"  # as in older models
 
 
 def test_the_report_comes_as_json_too(files):
