@@ -39,7 +39,7 @@ class ResponseSettings(BendSettings):
     )
     mass: float = setting(0.99, "share of a hypothesis's posteriors that is kept, the greatest ones", low=1e-6, high=1)
     prior: float = setting(
-        1.0, "variance of the Gaussian prior on the weights of kernels (0: no prior)", low=0, high=1e18
+        100.0, "variance of the Gaussian prior on the weights of kernels (0: no prior)", low=0, high=1e18
     )
     leave_out: bool = setting(
         True,
