@@ -109,7 +109,7 @@ class Mixed:
         """Return the bandwidth, and how far to go from this linear model: what sentences confirm that were held out."""
         cautious, widths = how.cautious, how.responses.bandwidths
         if len(data) < FEW or not (cautious or len(widths) > 1):
-            return widths[len(widths) // 2], 1.0
+            return widths[len(widths) // 2], 0.0 if cautious else 1.0  # a few sentences confirm nothing
         steps = STEPS[1:] if cautious else STEPS[-1:]
         ways = [(width, step) for width in widths for step in steps]
         if cautious:
@@ -138,7 +138,7 @@ class Mixed:
         """Return this linear model with kernels in the space of its features, whose weights are 0."""
         mixture = make_mixture(self.bend.points(data.present()), data, self.scores(data.present()), how)
         bend = replace(self.bend, mixture=mixture, mass=how.responses.mass)
-        return replace(self, bend=bend, weights=np.concatenate([self.weights, np.zeros(len(mixture))]))
+        return replace(self, bend=bend, weights=np.concatenate([self.weights, np.zeros(bend.width)]))
 
     def trained(self, data: TuningData, how: Fitting, bandwidth: float, *, whole: bool = False) -> Self:
         """Return this model with tuned weights, and scores of this list that vary by 1; `whole`: it is the whole list.
@@ -147,21 +147,22 @@ class Mixed:
         """
         if not self.bend.width:
             return self
-        bend = replace(self.bend, bandwidth=bandwidth)
+        bend, scales = replace(self.bend, bandwidth=bandwidth), data.scales()
         wide, dropped = with_posteriors(data, bend, how)
-        line, _ = bend.apart(self.weights)
-        own, scales = data.spread, data.scales()
-        alone = replace(data, names=("line",), features=self.scores(data.present())[:, None], fixed=np.zeros(1, bool),
-                        absent=None)  # fmt: skip
-        size = float(how.tuned(alone, np.ones(1), lambda weights: 1.0, whole=False)[0])
-        start = np.concatenate([max(size, 1.0) * line * scales, np.zeros(bend.width)])
         wide = replace(wide, features=wide.features / scales)
+        line, nothing = bend.apart(self.weights)
+        start = np.concatenate([_fitting_size(data, self.scores(data.present()), how) * line * scales, nothing])
         penalty = Prior(1.0 / how.responses.prior if how.responses.prior else 0.0, len(line))
-        weights = how.tuned(wide, start, lambda found: own(wide.scores(found)) or 1.0, whole=whole, regulariser=penalty)
-        weights[: len(line)] /= scales
-        return replace(self, bend=bend, weights=weights, dropped=dropped, bent=1.0).scaled(data)
 
-    def scores(self, features: F8) -> F8:
+        def size(weights: F8) -> float:
+            return data.spread(wide.scores(weights)) or 1.0
+
+        weights = how.tuned(wide, start, size, whole=whole, regulariser=penalty)
+        weights = weights / size(weights)
+        weights[: len(line)] /= scales
+        return replace(self, bend=bend, weights=weights, dropped=dropped, bent=1.0)
+
+    def scores(self, features: F8, parts: object = None) -> F8:
         """Return the score of every hypothesis: [hypotheses, features], NaN where absent → [hypotheses]."""
         return self.bend.rule_worth(features, np.arange(features.shape[1]), self.weights)
 
@@ -197,11 +198,13 @@ class Mixed:
         write_bend(self.bend, draft)
         self.moved.write(draft.path(Moved.FILE), self.names)
         kernel_weights = self.bend.apart(self.weights)[1]
+        if self.bend.mixture is None:
+            return
         chosen = self.bend.heaviest(kernel_weights, _LISTED)
         lines = [f"# {len(chosen):,} of {self.bend.width:,} kernels, those whose weights differ most from the mean"]
         lines.append("\t".join(["name", "weight", "log_prior", *self.names]))
         for kernel, where in zip(chosen.tolist(), self.bend.raw_means(chosen).tolist(), strict=True):
-            numbers = [float(kernel_weights[kernel]), float(self.bend.mixture.log_priors[kernel]), *where]
+            numbers = [float(kernel_weights[kernel]), float(self.bend.kernels.log_priors[kernel]), *where]
             lines.append("\t".join([self.bend.kernel_names[kernel], *(f"{number:.6g}" for number in numbers)]))
         write_lines(draft.path("kernels.tsv"), lines)
 
@@ -214,8 +217,11 @@ class Mixed:
         return cls(bend, weights, origin, bent, dropped, Moved.read(model.file(Moved.FILE), names_of(bend.inputs)))
 
 
-def make_mixture(points: F8, data: TuningData, line: F8, how: Fitting) -> Mixture:
-    """Make kernels among points float64[hypotheses, features] of a list; `line` float64[hypotheses] ranks it."""
+def make_mixture(points: F8, data: TuningData, line: F8, how: Fitting) -> Mixture | None:
+    """Make kernels among points float64[hypotheses, features] of a list, which `line` float64[hypotheses] ranks.
+
+    None: there is nothing to make them from.
+    """
     settings = how.responses
     if settings.kernel_kind == ML:
         return maximum_likelihood(points, settings.kernels, seed=how.seed, engine=how.engine)
@@ -229,6 +235,12 @@ def with_posteriors(data: TuningData, bend: MixtureBend, how: Fitting) -> tuple[
     fixed = np.zeros(len(bend.names), bool)
     wide = replace(data, names=bend.names, counts=kept.sparse, fixed=fixed)
     return wide, float(kept.dropped.mean()) if data.hypotheses else 0.0
+
+
+def _fitting_size(data: TuningData, scores: F8, how: Fitting) -> float:
+    """Return the factor of scores float64[hypotheses] that a tuner likes best, 1 at least."""
+    alone = replace(data, names=("line",), features=scores[:, None], fixed=np.zeros(1, bool), absent=None)
+    return max(1.0, float(how.tuned(alone, np.ones(1), lambda weights: 1.0, whole=False)[0]))
 
 
 @dataclass(frozen=True)

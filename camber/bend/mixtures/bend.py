@@ -54,7 +54,7 @@ class MixtureBend:
     """A weight for every input, and one for every kernel of a mixture over all of them."""
 
     inputs: tuple[Feature, ...]
-    mixture: Mixture  # over the inputs less `centre`, divided by `scale`
+    mixture: Mixture | None  # over the inputs less `centre`, divided by `scale`; None: no kernel
     centre: F8  # [inputs]
     scale: F8  # [inputs], above 0
     _: KW_ONLY
@@ -69,9 +69,9 @@ class MixtureBend:
 
     def __post_init__(self) -> None:
         wide = len(self.inputs)
-        shapes = (self.mixture.means.shape[1], *self.centre.shape, *self.scale.shape)
-        if shapes != (wide, wide, wide):
-            raise CamberError(f"kernels over {shapes[0]} features, expected {wide}")
+        seen = wide if self.mixture is None else self.mixture.means.shape[1]
+        if (seen, *self.centre.shape, *self.scale.shape) != (wide, wide, wide):
+            raise CamberError(f"kernels over {seen} features, expected {wide}")
         if not (np.isfinite(self.centre).all() and np.isfinite(self.scale).all() and (self.scale > 0).all()):
             raise CamberError("the centres of features must be finite, their scales finite and above 0")
         if taken := {*names_of(self.inputs)} & {*self.kernel_names}:
@@ -93,13 +93,12 @@ class MixtureBend:
                 centre[place], spread = float(there.mean()), float(there.std())
                 # rounding of the mean is no variation
                 scale[place] = spread if spread > 1e-10 * float(np.abs(there).max()) else 1.0
-        nothing = Mixture(np.zeros((0, wide)), np.ones((1, wide)), np.zeros(0))
-        return cls(tuple(inputs), nothing, centre, scale, mass=mass)
+        return cls(tuple(inputs), None, centre, scale, mass=mass)
 
     @cached_property
     def kernel_names(self) -> tuple[str, ...]:
         """Names of the kernels' weights."""
-        return tuple(f"kernel{number}" for number in range(1, len(self.mixture) + 1))
+        return tuple(f"kernel{number}" for number in range(1, self.width + 1))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -109,7 +108,14 @@ class MixtureBend:
     @property
     def width(self) -> int:
         """The number of kernels."""
-        return len(self.mixture)
+        return 0 if self.mixture is None else len(self.mixture)
+
+    @property
+    def kernels(self) -> Mixture:
+        """The mixture, where there is one."""
+        if self.mixture is None:
+            raise CamberError("this model has no kernels")
+        return self.mixture
 
     # --- what the inputs are worth ------------------------------------------------------------------------------------
 
@@ -125,10 +131,12 @@ class MixtureBend:
 
     def posteriors(self, values: F8, owners: I8 | None = None, engine: Engine = LOCAL) -> Posteriors:
         """Return the posteriors of hypotheses [hypotheses, inputs]; kernels of the sentences `owners` are left out."""
-        return self.mixture.posteriors(
-            self.points(values),
-            bandwidth=self.bandwidth, mass=self.mass, most=self.most, owners=owners, engine=engine,
-        )  # fmt: skip
+        return self._posteriors_at(self.points(values), owners, engine)
+
+    def _posteriors_at(self, points: F8, owners: I8 | None = None, engine: Engine = LOCAL) -> Posteriors:
+        return self.kernels.posteriors(
+            points, bandwidth=self.bandwidth, mass=self.mass, most=self.most, owners=owners, engine=engine
+        )
 
     def kernel_worth(self, values: F8, weights: F8) -> F8:
         """Return what the kernels add to the scores of hypotheses [hypotheses, inputs]; weights float64[kernels]."""
@@ -170,9 +178,9 @@ class MixtureBend:
     def design(self, parts: Parts, offsets: I8) -> Design:
         """Return the sums over the parts of every hypothesis, and the posteriors of kernels there."""
         sums = parts.linear_sums(offsets)
-        points = np.nan_to_num((sums - self.centre) / self.scale)
-        kept = self.mixture.posteriors(points, bandwidth=self.bandwidth, mass=self.mass, most=self.most)
-        return Design(np.nan_to_num(sums), kept.sparse)
+        if self.mixture is None:
+            return Design(np.nan_to_num(sums), None)
+        return Design(np.nan_to_num(sums), self._posteriors_at(np.nan_to_num((sums - self.centre) / self.scale)).sparse)
 
     # --- how it is made -----------------------------------------------------------------------------------------------
 
@@ -202,7 +210,7 @@ class MixtureBend:
 
     def raw_means(self, kernels: I8) -> F8:
         """Return where some kernels sit, in the units of the inputs: float64[kernels, inputs]."""
-        return self.mixture.means[kernels] * self.scale + self.centre
+        return self.kernels.means[kernels] * self.scale + self.centre
 
     def heaviest(self, kernel_weights: F8, most: int) -> I8:
         """Return the kernels whose weights are the farthest from their mean, the first among equals first.
@@ -216,7 +224,7 @@ class MixtureBend:
         """Say how many kernels there are, how wide they are, which count most, and where these are."""
         vector = np.array([weights[name] for name in self.kernel_names])
         lines = [
-            f"{len(self.mixture):,} kernels, bandwidth {self.bandwidth:g}, posteriors cut to {100 * self.mass:g} % of "
+            f"{self.width:,} kernels, bandwidth {self.bandwidth:g}, posteriors cut to {100 * self.mass:g} % of "
             f"their mass and {self.most} kernels"
         ]
         if not vector.any():
@@ -224,7 +232,7 @@ class MixtureBend:
         chosen = self.heaviest(vector, _TOLD)
         lines.append(f"the {len(chosen)} kernels whose weights differ most from the others, and where they are:")
         for kernel, where in zip(chosen.tolist(), self.raw_means(chosen), strict=True):
-            away = self.mixture.means[kernel]
+            away = self.kernels.means[kernel]
             at = np.argsort(-np.abs(away), kind="stable")[:4]  # where it is unlike the usual hypothesis
             place = ", ".join(f"{self.inputs[k].name} {where[k]:.4g} ({away[k]:+.1f} sd)" for k in at.tolist())
             lines.append(f"  {self.kernel_names[kernel]:<12} weight {vector[kernel]:+.4g}  {place}")
@@ -240,12 +248,12 @@ class MixtureBend:
         for feature, *numbers in zip(names_of(self.inputs), self.centre.tolist(), self.scale.tolist(), strict=True):
             lines.append("\t".join([feature, *map(repr, numbers)]))
         write_lines(path, lines)
-        for name in _ARRAYS:
+        for name in _ARRAYS if self.mixture is not None else ():
             with open(_array_path(path, name), "wb") as stream:
                 np.save(stream, np.ascontiguousarray(getattr(self.mixture, name)), allow_pickle=False)
 
     def _numbers(self) -> tuple[int, float, float, int]:
-        return len(self.mixture), float(self.bandwidth), float(self.mass), int(self.most)
+        return self.width, float(self.bandwidth), float(self.mass), int(self.most)
 
     @classmethod
     def read(cls, path: str | Path, inputs: Sequence[Feature] | None = None) -> MixtureBend:
@@ -259,16 +267,16 @@ class MixtureBend:
         if inputs is not None and names_of(inputs) != names:
             told = f"kernels over {', '.join(names)}, but the features are {', '.join(names_of(inputs))}"
             raise InputError(told, path, 8, remedy=_REMEDY)
-        means, variances, log_priors = (_read_array(_array_path(path, name)) for name in _ARRAYS)
         kernels, bandwidth, mass, most = numbers
-        if means.ndim != 2 or means.shape != (kernels, len(rows)):
+        arrays = [_read_array(_array_path(path, name)) for name in _ARRAYS] if kernels else []
+        if arrays and arrays[0].shape != (kernels, len(rows)):
             expected = f"{kernels:g} kernels over {len(rows)} features"
-            raise InputError(f"means of shape {means.shape}, expected {expected}", path, remedy=_REMEDY)
+            raise InputError(f"means of shape {arrays[0].shape}, expected {expected}", path, remedy=_REMEDY)
         table = np.array([numbers for _, *numbers in rows], np.float64).reshape(-1, 2)
         try:
             return cls(
                 tuple(map(Feature, names)) if inputs is None else tuple(inputs),
-                Mixture(means, variances, log_priors), table[:, 0].copy(), table[:, 1].copy(),
+                Mixture(*arrays) if arrays else None, table[:, 0].copy(), table[:, 1].copy(),
                 bandwidth=bandwidth, mass=mass, most=int(most),
             )  # fmt: skip
         except CamberError as error:
@@ -292,11 +300,11 @@ def _read_array(path: Path) -> F8:
 def _number_of(line: str, name: str, path: str | Path, place: int) -> float:
     try:
         mark, given, value = line.split()
-        if (mark, given) != ("#", name) or not float(value) > 0:
+        if (mark, given) != ("#", name) or not float(value) >= (0 if name == _NUMBERS[0] else 1e-9):
             raise ValueError(line)
         return float(value)
     except ValueError:
-        raise InputError(f"{line!r}, expected '# {name}' and a number above 0", path, place, remedy=_REMEDY) from None
+        raise InputError(f"{line!r}, expected '# {name}' and a number", path, place, remedy=_REMEDY) from None
 
 
 def _feature_of(line: str, path: str | Path, place: int) -> tuple[str, float, float]:
