@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import camber
 from camber.bend.response import Response
@@ -26,6 +26,9 @@ from camber.report.drawing import Sheet, drawing_style, svg, svg_file
 from camber.report.markup import Markup, document, element
 from camber.report.style import PAGE_STYLE, picture_style
 
+if TYPE_CHECKING:
+    from camber.report.mixture_map import Map
+
 KINDS = (".html", ".svg", ".png")
 
 #: the page lists the bins of features with no more than these; the picture tells about all of them
@@ -34,11 +37,12 @@ _LISTED = 256
 
 def curves(
     model: Any, out: str | Path = "curves.html", features: Sequence[str] = (), axis: str = "auto"
-) -> list[Response]:
+) -> list[Response | Map]:
     """Draw the learnt responses of a model (a folder, or one that is open) into a .html, .svg or .png file.
 
     `features` names those to draw, in this order; none: all that are bent. `axis` is linear, log, or auto, which
-    chooses for each feature. Returns what was drawn.
+    chooses for each feature. What kernels learnt is drawn as a map over two features, which may be named. Returns what
+    was drawn.
 
     >>> camber.curves("my-model", "figure7.png", ["p_coherent", "count_s"])               # doctest: +SKIP
     """
@@ -51,9 +55,13 @@ def curves(
         from camber.report.png import check_matplotlib
 
         check_matplotlib()  # before the model is opened: that may take a while
+    from camber.report.mixture_map import draw_map
+
+    if (drawn := draw_map(model, out, features, axis, _name(model))) is not None:
+        return [drawn]
     chosen = choose(learnt_responses(model), features)
     write_curves(out, chosen, axis, _name(model))
-    return chosen
+    return list(chosen)
 
 
 def learnt_responses(model: Any) -> list[Response]:
@@ -91,16 +99,20 @@ def choose(responses: Sequence[Response], features: Sequence[str] = ()) -> list[
 
 def write_curves(out: str | Path, responses: Sequence[Response], axis: str = "auto", model: str = "") -> None:
     """Write responses as a page or a picture, which the ending of the name tells; all or nothing."""
-    out = Path(out)
+    write_picture(Path(out), lambda: page(responses, axis, model), lambda: sheet(responses, axis))
+
+
+def write_picture(out: Path, page: Callable[[], str], sheet: Callable[[], Sheet]) -> None:
+    """Write a page or a sheet, which the ending of the name tells; all or nothing."""
     kind = out.suffix.lower()
     if kind == ".html":
-        write_lines(out, [page(responses, axis, model)])
+        write_lines(out, [page()])
     elif kind == ".svg":
-        write_lines(out, [svg_file(sheet(responses, axis))])
+        write_lines(out, [svg_file(sheet())])
     else:
         from camber.report.png import png
 
-        _write_bytes(out, png(sheet(responses, axis)))
+        _write_bytes(out, png(sheet()))
 
 
 def sheet(responses: Sequence[Response], axis: str = "auto") -> Sheet:
@@ -267,10 +279,12 @@ def _bins(response: Response) -> Markup:
     return element("details", element("summary", "The bins as a table"), element("div", table, class_="scroll"))
 
 
-def lines(responses: Sequence[Response]) -> list[str]:
-    """Return a line for the terminal about every response."""
-    wide = max(len(response.feature) for response in responses)
-    return [f"{response.feature:<{wide}}  {summary(response)}" for response in responses]
+def lines(drawn: Sequence[Response | Map]) -> list[str]:
+    """Return a line for the terminal about every response, or some about a map."""
+    responses = [item for item in drawn if isinstance(item, Response)]
+    wide = max((len(response.feature) for response in responses), default=0)
+    told = [f"{response.feature:<{wide}}  {summary(response)}" for response in responses]
+    return told + [line for item in drawn if not isinstance(item, Response) for line in item.lines()]
 
 
 __all__ = ["choose", "curves", "learnt_responses", "lines", "page", "sheet", "write_curves"]

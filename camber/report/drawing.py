@@ -120,6 +120,14 @@ INKS = {
     "fine": Ink("accent", 1.5),
     "dot": Ink("paper", 1.1, fill="accent"),
     "alarm": Ink("paper", 1.2, fill="bad"),
+    # maps of kernels: shades, dots and arrows
+    **{f"rise{step}": Ink(fill="accent", opacity=0.02 + 0.13 * step) for step in range(1, 6)},
+    **{f"fall{step}": Ink(fill="other", opacity=0.02 + 0.13 * step) for step in range(1, 6)},
+    "raising": Ink("paper", 1.6, fill="accent"),
+    "lowering": Ink("paper", 1.6, fill="other"),
+    "better": Ink("good", 1.5),
+    "worse": Ink("bad", 1.5),
+    "alike": Ink("soft", 1.2),
 }
 LETTERS = {"head": Letters(15.0, bold=True), "note": Letters(12.0, "soft"), "told": Letters(12.0, "ink")}
 
