@@ -8,26 +8,15 @@ Points and means are taken as they are: where features differ in scale, scale bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from camber.arrays.ragged import offsets_from
-from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8
-from camber.engine import LOCAL, Engine, split_evenly
+from camber.bend.mixtures.leaves import Leaves, checked
+from camber.bend.mixtures.posteriors import Posteriors, Truncation, posteriors_of
+from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, SettingsError
-
-#: Points of one piece of work.
-_BLOCK = 64
-
-
-class Posteriors(NamedTuple):
-    """The greatest posteriors of every point."""
-
-    sparse: Counts  # [points, kernels], columns rising
-    dropped: F8  # [points]: the share of the mass that was left out, exact up to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +36,29 @@ class Mixture:
 
     def __post_init__(self) -> None:
         kernels, features = self.means.shape
+        if not (kernels and features):
+            raise CamberError(f"a mixture of {kernels} kernels with {features} features; expected one of each at least")
         if self.variances.shape not in ((kernels, features), (1, features)):
             raise CamberError(f"variances of shape {self.variances.shape} for means of shape {self.means.shape}")
         if self.log_priors.shape != (kernels,) or (self.owners is not None and self.owners.shape != (kernels,)):
             raise CamberError(f"priors and owners must be as many as kernels, {kernels}")
-        if not np.isfinite(self.means).all() or np.isnan(self.log_priors).any():
-            raise CamberError("a kernel whose mean or prior is not a number")
-        if not (np.isfinite(self.variances).all() and (self.variances > 0).all()):
+        checked(self.means, features)
+        if not (self.log_priors < np.inf).all():
+            raise CamberError("a kernel whose prior is no number")
+        if not (np.isfinite(self.variances) & (self.variances > 0)).all():
             raise CamberError("a kernel with a variance that is not above 0; use a floor")
 
     def __len__(self) -> int:
         """Return the number of kernels."""
         return len(self.means)
+
+    def moved(self, by: F8) -> Mixture:
+        """Return the mixture with all means moved by a vector [features]."""
+        return replace(self, means=self.means + by)
+
+    def leaves(self, bandwidth: float = 1.0) -> Leaves:
+        """Return the kernels by place, with all standard deviations multiplied by `bandwidth`."""
+        return Leaves.make(self.means, bandwidth * np.sqrt(self.variances), self.log_priors, self.owners)
 
     def posteriors(
         self,
@@ -70,11 +70,12 @@ class Mixture:
         owners: I8 | None = None,
         engine: Engine = LOCAL,
     ) -> Posteriors:
-        """Return the fewest posteriors of every point that hold the share `mass` of all, at most `most`.
+        """Return the fewest posteriors of every point float64[points, features] that hold the share `mass` of all.
 
-        All standard deviations are multiplied by `bandwidth` (variances by its square). `owners` int64[points] are the
-        sentences of points: kernels of the same sentence are left out, as if their prior were 0. A point that no kernel
-        is left for has an empty row, of which nothing was dropped.
+        There are at most `most` of them. All standard deviations are multiplied by `bandwidth` (variances by its
+        square). `owners` int64[points] are the sentences of points: kernels of the same sentence are left out, as if
+        their prior were 0; -1 is nobody's. A point that no kernel is left for has an empty row, of which nothing was
+        dropped.
         """
         if not (bandwidth > 0 and np.isfinite(bandwidth)):
             raise SettingsError(f"bandwidth {bandwidth}: expected a number above 0")
@@ -82,43 +83,10 @@ class Mixture:
             raise SettingsError(f"mass {mass}: expected a share above 0 and at most 1")
         if most < 1:
             raise SettingsError(f"at most {most} posteriors of a point; expected 1 or more")
-        points = np.ascontiguousarray(points, np.float64)
-        if points.ndim != 2 or points.shape[1] != self.means.shape[1]:
-            raise CamberError(f"points of shape {points.shape}; expected {self.means.shape[1]} features")
-        if not np.isfinite(points).all():
-            raise CamberError(f"point {int(np.argmin(np.isfinite(points).all(1)))} has a feature that is not a number")
-        if owners is not None and owners.shape != (len(points),):
+        points = checked(points, self.means.shape[1])
+        if owners is not None and np.shape(owners) != (len(points),):
             raise CamberError(f"{len(owners)} owners for {len(points)} points")
-        shared = (self, points, bandwidth, mass, most, owners)
-        pieces = split_evenly(len(points), -(-len(points) // _BLOCK)) if len(points) else []
-        blocks = list(engine.map(_posteriors_of_block, shared, pieces))
-        dropped = np.concatenate([np.zeros(0), *(block.dropped for block in blocks)])
-        return Posteriors(Counts.join([block.sparse for block in blocks], len(self)), dropped)
-
-
-def _posteriors_of_block(shared: tuple, piece: range) -> Posteriors:
-    mixture, points, bandwidth, mass, most, owners = shared
-    block = points[piece.start : piece.stop]
-    scaled = mixture.variances * bandwidth**2
-    distances = ((block[:, None, :] - mixture.means) ** 2 / scaled).sum(2)
-    logs = mixture.log_priors - 0.5 * np.log(scaled).sum(1) - 0.5 * distances
-    if owners is not None and mixture.owners is not None:
-        own = owners[piece.start : piece.stop, None]
-        logs[(own == mixture.owners) & (own >= 0)] = -np.inf
-    best = logs.max(1, initial=-np.inf, keepdims=True)
-    shares = np.exp(logs - np.where(np.isfinite(best), best, 0.0))
-    shares /= np.maximum(shares.sum(1, keepdims=True), 1.0 * ~np.isfinite(best))
-    order = np.argsort(-shares, axis=1, kind="stable")[:, :most]
-    sums = np.cumsum(np.take_along_axis(shares, order, 1), 1)
-    before = np.concatenate([np.zeros((len(block), 1)), sums[:, :-1]], 1)
-    kept = (before < mass) & (np.take_along_axis(shares, order, 1) > 0)
-    rows = [np.sort(columns[keep]) for columns, keep in zip(order, kept, strict=True)]
-    values = [share[columns] for share, columns in zip(shares, rows, strict=True)]
-    dropped = np.array([max(0.0, 1.0 - v.sum()) if len(v) else 0.0 for v in values])
-    sparse = Counts(
-        len(mixture),
-        offsets_from(map(len, rows)),
-        np.concatenate(rows).astype(np.int32),
-        np.concatenate(values).astype(np.float32),
-    )
-    return Posteriors(sparse, dropped)
+        whose = owners if self.owners is not None else None
+        return posteriors_of(
+            self.leaves(bandwidth), points, whose, Truncation(mass, min(most, len(self)), len(self)), engine
+        )
