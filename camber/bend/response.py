@@ -39,7 +39,8 @@ class Response:
     """One value for each bin of a feature, bins in rising order.
 
     `lows` and `highs` are the lowest and highest value that was seen in a bin, float64[bins] (equal: one value);
-    `populations` says how many values it was made from, int64[bins]; `values` is what the bin adds to the score.
+    `populations` says how many values it was made from, int64[bins]; `values` is what the bin adds to the score: in its
+    middle, where edges are soft and there is a `curve`.
 
     >>> response = Response("p", [0.1, 0.2, 0.4, 0.8], [0.1, 0.3, 0.5, 1.0], [5, 5, 5, 5], [-2.0, -1.0, -1.5, 0.0])
     >>> response.direction, response.violations.tolist()
@@ -51,6 +52,7 @@ class Response:
     highs: F8
     populations: I8
     values: F8
+    curve: F8 | None = None  # [points, 2]: x rising, and what it adds; where bins have soft edges
 
     def __post_init__(self) -> None:
         """Make arrays of what was given, and refuse what is no response."""
@@ -67,6 +69,8 @@ class Response:
                 raise CamberError(f"response of {self.feature}: {name} are not all finite: there is no curve to draw")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        if self.curve is not None and not np.isfinite(self.curve).all():
+            raise CamberError(f"response of {self.feature}: its curve is not all finite: there is nothing to draw")
         if (self.highs < self.lows).any() or (self.lows[1:] < self.highs[:-1]).any():
             raise CamberError(f"response of {self.feature}: bins overlap or are not in rising order")
         if (self.populations < 0).any():

@@ -8,12 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_new, learn_alignment
 from camber.bend.bins import Bins
 from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
+from camber.bend.mixtures.mixture import Mixture
+from camber.bend.mixtures.reestimate import KeptPosteriors
 from camber.bend.settings import BendSettings
+from camber.bend.soft import SoftEdges
 from camber.bend.trees.bend import TreesBend
 from camber.bend.trees.forest import Forest
 from camber.bend.trees.tree import Tree
@@ -116,6 +121,14 @@ def _use_everything() -> None:
     lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])
     lookup.find(0, [0.1])
     lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
+    soft = SoftEdges.of([Bins.make([0.1, 0.2, 0.3], bits=1)], 0.25)
+    soft.worth([[0.1]], soft.memberships([[0.1]]).dense()[0])
+    points, one = np.zeros((2, 1)), np.ones(1)
+    mixture = Mixture(np.zeros((1, 1)), np.ones((1, 1)), np.zeros(1))
+    kept = KeptPosteriors(points, mixture.posteriors(points, engine=Threads(1)))
+    kept.update(mixture)
+    kept.gradient(one, kept.scores(one), engine=Threads(1))
+    kept.in_weights(kept.scores(one))
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
 

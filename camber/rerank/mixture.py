@@ -25,9 +25,10 @@ import numpy.typing as npt
 
 from camber.arrays.types import F8, I8
 from camber.bend.mixtures.bend import MixtureBend
+from camber.bend.mixtures.em import fit_mixture
 from camber.bend.mixtures.mixture import Mixture
 from camber.bend.response import Response
-from camber.errors import TuneError
+from camber.errors import SettingsError
 from camber.features.feature import Feature, names_of
 from camber.features.weights import Weights
 from camber.files import write_lines
@@ -37,10 +38,12 @@ from camber.progress import log
 from camber.rerank.caution import FEW, STEPS, SURE, way_by_folds
 from camber.rerank.learner import Fitting, on_scale_of_100
 from camber.rerank.linear import Linear
-from camber.rerank._proto import maximum_likelihood, perceptron
+from camber.rerank._proto import perceptron
 from camber.rerank.moved import Moved
 from camber.rerank.settings import ML
 from camber.tune.data import TuningData
+from camber.tune.expected import ExpectedBleu
+from camber.tune.reestimate import Kept, ReestimateSettings, reestimated
 from camber.tune.tuner import REGULARISER, SPARSE
 
 #: steps of RProp with kernels; the paper's converged after 30 to 50
@@ -67,7 +70,7 @@ class Mixed:
     @classmethod
     def settings(cls, learner: str) -> frozenset[str]:
         """Return the hyper-parameters of kernels."""
-        return frozenset({"kernels", "kernel_kind", "bandwidth", "mass", "prior", "leave_out"})
+        return frozenset({"kernels", "kernel_kind", "bandwidth", "mass", "prior", "leave_out", "reestimate"})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,6 +85,8 @@ class Mixed:
     @classmethod
     def fit(cls, data: TuningData, how: Fitting) -> Self:
         """Tune a linear model from the list's own order, then let kernels add to it."""
+        if how.responses.reestimate and how.tuner != cls.default_tuner:
+            raise SettingsError(f"kernels can be re-estimated only by the tuner {cls.default_tuner}, not {how.tuner}")
         if how.tuner == cls.default_tuner:
             how = replace(how, tuner_settings={"steps": RPROP_STEPS, **how.tuner_settings})
         linear = Linear.fit(data, how)
@@ -148,17 +153,17 @@ class Mixed:
         if not self.bend.width:
             return self
         bend, scales = replace(self.bend, bandwidth=bandwidth), data.scales()
-        wide, dropped = with_posteriors(data, bend, how)
-        wide = replace(wide, features=wide.features / scales)
         line, nothing = bend.apart(self.weights)
+        alike = replace(data, features=data.features / scales)
+        wide, dropped = with_posteriors(alike, bend, how, data.present())
         start = np.concatenate([_fitting_size(data, self.scores(data.present()), how) * line * scales, nothing])
         penalty = Prior(1.0 / how.responses.prior if how.responses.prior else 0.0, len(line))
 
-        def size(weights: F8) -> float:
-            return data.spread(wide.scores(weights)) or 1.0
-
-        weights = how.tuned(wide, start, size, whole=whole, regulariser=penalty)
-        weights = weights / size(weights)
+        weights = how.tuned(wide, start, lambda weights: 1.0, whole=whole, regulariser=penalty)
+        if how.responses.reestimate:
+            bend, weights = _reestimated(bend, weights, alike, data.present(), how)
+            wide, dropped = with_posteriors(alike, bend, how, data.present())
+        weights = weights / (data.spread(wide.scores(weights)) or 1.0)
         weights[: len(line)] /= scales
         return replace(self, bend=bend, weights=weights, dropped=dropped, bent=1.0)
 
@@ -171,7 +176,7 @@ class Mixed:
 
         A sentence's own kernels are left out here, too.
         """
-        wide, _ = with_posteriors(data, self.bend, how)
+        wide, _ = with_posteriors(data, self.bend, how, data.present())
         before, after = data.best_by(line.scores(data.present())), wide.one_best(self.weights)
         return Moved.between(data, before, after)
 
@@ -224,17 +229,32 @@ def make_mixture(points: F8, data: TuningData, line: F8, how: Fitting) -> Mixtur
     """
     settings = how.responses
     if settings.kernel_kind == ML:
-        return maximum_likelihood(points, settings.kernels, seed=how.seed, engine=how.engine)
+        return fit_mixture(points, min(settings.kernels, len(points)), seed=how.seed, engine=how.engine).mixture
     return perceptron(points, data.best_by(line), data.oracle(), most=settings.kernels)
 
 
-def with_posteriors(data: TuningData, bend: MixtureBend, how: Fitting) -> tuple[TuningData, float]:
-    """Return a list with the posteriors of kernels beside its features, and the mean share of mass that was dropped."""
+def with_posteriors(data: TuningData, bend: MixtureBend, how: Fitting, values: F8) -> tuple[TuningData, float]:
+    """Return a list with the posteriors of kernels beside its features, and the mean share of mass that was dropped.
+
+    Kernels see the features `values` float64[hypotheses, features], NaN where absent.
+    """
     owners = data.owners if how.responses.leave_out else None
-    kept = bend.posteriors(data.present(), owners, how.engine)
+    kept = bend.posteriors(values, owners, how.engine)
     fixed = np.zeros(len(bend.names), bool)
     wide = replace(data, names=bend.names, counts=kept.sparse, fixed=fixed)
     return wide, float(kept.dropped.mean()) if data.hypotheses else 0.0
+
+
+def _reestimated(
+    bend: MixtureBend, weights: F8, data: TuningData, values: F8, how: Fitting
+) -> tuple[MixtureBend, F8]:
+    """Move kernels by the gradient of expected BLEU, and return them with their weights."""
+    owners = data.owners if how.responses.leave_out else None
+    tuner = ExpectedBleu.from_dict(dict(how.tuner_settings))
+    kept = Kept(bend.bandwidth, bend.mass, bend.most, owners)
+    settings = ReestimateSettings(rounds=how.responses.reestimate)
+    moved = reestimated(bend.kernels, data, bend.points(values), weights, tuner, settings, kept, how.engine)
+    return replace(bend, mixture=moved.mixture), moved.weights
 
 
 def _fitting_size(data: TuningData, scores: F8, how: Fitting) -> float:

@@ -56,9 +56,9 @@ class Reranker:
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
-    `gamma` says (mnr). Or it is trees (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which
-    are constants or linear in one feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with
-    curves, mert for the others.
+    `gamma` says (mnr), with soft edges (`softness`), beside or in place of `lines`. Or it is trees
+    (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which are constants or linear in one
+    feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with curves, mert for the others.
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])

@@ -28,6 +28,13 @@ class ResponseSettings(BendSettings):
 
     bits: int = bend_setting("bits", 4)
     beta: float = bend_setting("beta", 1000.0)
+    softness: float = setting(
+        0.0,
+        "width of the edges of bins, which are sigmoids, as a share of the narrower bin beside them (0: hard edges)",
+        low=0,
+        high=1,
+    )
+    lines: bool = setting(True, "keep the straight line of a feature beside its bins")
     kernels: int = setting(64, "kernels at most", low=1, high=1_000_000)
     kernel_kind: str = setting(
         ML,
@@ -40,6 +47,9 @@ class ResponseSettings(BendSettings):
     mass: float = setting(0.99, "share of a hypothesis's posteriors that is kept, the greatest ones", low=1e-6, high=1)
     prior: float = setting(
         100.0, "variance of the Gaussian prior on the weights of kernels (0: no prior)", low=0, high=1e18
+    )
+    reestimate: int = setting(
+        0, "rounds in which kernels are moved by the gradient of the objective (0: they stay)", low=0, high=1000
     )
     leave_out: bool = setting(
         True,

@@ -142,21 +142,13 @@ class ExpectedBleu(Settings):
 
     def objective(self, data: TuningData, start: F8, regulariser: Regulariser | None = None) -> Objective:
         """Return the function that is minimised: tuned weights float64[free] → (-J, its gradient)."""
-        assert isinstance(data.metric, BLEU)  # `takes` does not name other metrics
-        order = data.metric.order
         posterior = Posterior(data, start)
         prior = L2(1.0 / self.variance if self.variance > 0.0 else 0.0)
         shared = None if regulariser is None else Scaled(regulariser, 1.0 / (PAIRS * max(1, len(data))))
 
         def value_and_gradient(weights: F8) -> tuple[float, F8]:
             posterior.update(self.scale, weights)
-            sums = posterior.expected(data.statistics) + data.missing
-            value, derivative = log_bleu(sums, order, self.steepness, self.brevity)
-            slopes = posterior.weighted(data.statistics, derivative)
-            if self.entropy:
-                uncertain, more = entropy(posterior)
-                value += self.entropy * uncertain
-                slopes += self.entropy * more
+            value, slopes = self.reward(posterior)
             gradient = posterior.through_probabilities(slopes)
             for penalty in (prior, shared):
                 if penalty is not None:
@@ -166,3 +158,16 @@ class ExpectedBleu(Settings):
             return -value, -gradient
 
         return value_and_gradient
+
+    def reward(self, posterior: Posterior) -> tuple[float, F8]:
+        """Return J without its penalties on weights, and its derivative in the probabilities, float64[hypotheses]."""
+        data = posterior.data
+        assert isinstance(data.metric, BLEU)  # `takes` does not name other metrics
+        sums = posterior.expected(data.statistics) + data.missing
+        value, derivative = log_bleu(sums, data.metric.order, self.steepness, self.brevity)
+        slopes = posterior.weighted(data.statistics, derivative)
+        if self.entropy:
+            uncertain, more = entropy(posterior)
+            value += self.entropy * uncertain
+            slopes += self.entropy * more
+        return value, slopes
