@@ -79,7 +79,9 @@ class Map:
         """Draw shades, dots and arrows."""
         across, up = self._scales()
         name_x, name_y = self.plane.features
-        told = f"{self.mixed.bend.width:,} kernels; these two features explain {self.plane.explained:.0%} of what they add"
+        told = (
+            f"{self.mixed.bend.width:,} kernels; these two features explain {self.plane.explained:.0%} of what they add"
+        )
         items: list[Shape | Text] = [
             *self._shades(across, up),
             *_axes(across, up, name_x, name_y),
@@ -142,7 +144,8 @@ class Map:
         plane = self.plane
         counts = np.argsort(-np.abs(plane.weights), kind="stable")[:_DOTS]
         largest = float(np.abs(plane.weights[counts]).max()) or 1.0
-        raising, lowering = [], []
+        raising: list[list[Point]] = []
+        lowering: list[list[Point]] = []
         for kernel in counts.tolist():
             x, y = across.at(float(plane.means[kernel, 0])), up.at(float(plane.means[kernel, 1]))
             if _LEFT <= x <= _RIGHT and _TOP <= y <= _BOTTOM:
@@ -192,8 +195,8 @@ class Map:
             element("h1", title),
             element(
                 "p",
-                "A linear model adds the same for a feature everywhere. Kernels are regions of the space of all features, "
-                "and each learnt what a hypothesis there is worth beyond the line.",
+                "A linear model adds the same for a feature everywhere. Kernels are regions of the space of all "
+                "features, and each learnt what a hypothesis there is worth beyond the line.",
                 class_="lead",
             ),
             element("div", *cards, class_="cards"),
@@ -201,8 +204,9 @@ class Map:
             element("h2", "Why these two features"),
             element(
                 "p",
-                f"What kernels add depends on all features. Given {across} and {up} alone, its mean over the others keeps "
-                f"{self.plane.explained:.1%} of its variance, measured on points drawn from the mixture. Other pairs:",
+                f"What kernels add depends on all features. Given {across} and {up} alone, its mean over the others "
+                f"keeps {self.plane.explained:.1%} of its variance, measured on points drawn from the mixture. Of all "
+                "pairs, or those with a feature that was asked for, these explain most:",
             ),
             self._pairs(),
             element("h2", "The kernels that count most"),
@@ -213,7 +217,9 @@ class Map:
 
     def _pairs(self) -> Markup:
         rows = [
-            element("tr", element("td", " and ".join(plane.features)), element("td", f"{plane.explained:.1%}", class_="n"))
+            element(
+                "tr", element("td", " and ".join(plane.features)), element("td", f"{plane.explained:.1%}", class_="n")
+            )
             for plane in [self.plane, *self.others[: _LISTED // 2]]
         ]
         head = element("tr", element("th", "features"), element("th", "explained", class_="n"))
@@ -255,9 +261,9 @@ def draw_map(model: Any, out: Path, features: Sequence[str] = (), axis: str = "a
 _CAPTION = (
     "Shades tell what the kernels add to the score of a hypothesis with these two values, on average over the other "
     "features and less what they add to all; they end where hardly any hypothesis is. Dots are the kernels with the "
-    "largest weights, larger where the weight is; a kernel may differ from the shade around it because others overlap it. "
-    "Arrows lead from the hypothesis that was a sentence's best by the linear model to the one that is now, in a sample of "
-    "the list that the model was fitted to."
+    "largest weights, larger where the weight is; a kernel may differ from the shade around it because others overlap "
+    "it. Arrows lead from the hypothesis that was a sentence's best by the linear model to the one that is now, in a "
+    "sample of the list that the model was fitted to."
 )
 
 
@@ -299,7 +305,11 @@ def _bar(top: float) -> list[Shape | Text]:
         if step:
             items.append(Shape(shade(step), [_box(x + place * wide, y, x + (place + 1) * wide, y + high)], True))
     middle = x + (SHADES + 0.5) * wide
-    for at, anchor, text in ((x, "start", number(-top, 2)), (middle, "middle", "0"), (_RIGHT, "end", f"+{number(top, 2)}")):
+    for at, anchor, text in (
+        (x, "start", number(-top, 2)),
+        (middle, "middle", "0"),
+        (_RIGHT, "end", f"+{number(top, 2)}"),
+    ):
         items.append(Text(at, y - 6, text, "note", anchor))
     return [*items, Text(x - 12, y + high - 1, "added to the score", "note", "end")]
 
@@ -308,7 +318,10 @@ def _axes(across: Scale, up: Scale, name_x: str, name_y: str) -> list[Shape | Te
     items: list[Shape | Text] = [Shape("grid", [[*_box(_LEFT, _TOP, _RIGHT, _BOTTOM), (_LEFT, _TOP)]])]
     for tick in across.ticks(9):
         x = across.at(tick)
-        items += [Shape("base", [[(x, _BOTTOM), (x, _BOTTOM + 5)]]), Text(x, _BOTTOM + 20, number(tick, 4), "note", "middle")]
+        items += [
+            Shape("base", [[(x, _BOTTOM), (x, _BOTTOM + 5)]]),
+            Text(x, _BOTTOM + 20, number(tick, 4), "note", "middle"),
+        ]
     for tick in up.ticks(8):
         y = up.at(tick)
         items += [Shape("base", [[(_LEFT - 5, y), (_LEFT, y)]]), Text(_LEFT - 9, y + 4, number(tick, 4), "note", "end")]

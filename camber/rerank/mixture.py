@@ -32,6 +32,7 @@ from camber.errors import SettingsError
 from camber.features.feature import Feature, names_of
 from camber.features.weights import Weights
 from camber.files import write_lines
+from camber.metrics.bleu import BLEU
 from camber.model.bend import write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
@@ -44,7 +45,8 @@ from camber.rerank.settings import ML
 from camber.tune.data import TuningData
 from camber.tune.expected import ExpectedBleu
 from camber.tune.reestimate import Kept, ReestimateSettings, reestimated
-from camber.tune.tuner import REGULARISER, SPARSE
+from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
+from camber.tune.tuners import check_tuner
 
 #: steps of RProp with kernels; the paper's converged after 30 to 50
 RPROP_STEPS = 50
@@ -85,6 +87,8 @@ class Mixed:
     @classmethod
     def fit(cls, data: TuningData, how: Fitting) -> Self:
         """Tune a linear model from the list's own order, then let kernels add to it."""
+        if not isinstance(data.metric, BLEU):
+            check_tuner(how.tuner, {*cls.needs, ANY_METRIC}, f"the weights of kernels for {data.metric.name}")
         if how.responses.reestimate and how.tuner != cls.default_tuner:
             raise SettingsError(f"kernels can be re-estimated only by the tuner {cls.default_tuner}, not {how.tuner}")
         if how.tuner == cls.default_tuner:
@@ -148,7 +152,8 @@ class Mixed:
     def trained(self, data: TuningData, how: Fitting, bandwidth: float, *, whole: bool = False) -> Self:
         """Return this model with tuned weights, and scores of this list that vary by 1; `whole`: it is the whole list.
 
-        The linear model is brought to the size at which its probabilities suit the tuner before all weights are tuned.
+        It starts where scores vary by 1, too. A larger start, such as the one that expected BLEU likes best for the
+        line alone, leaves the probabilities of a list no room: weights of kernels then hardly move.
         """
         if not self.bend.width:
             return self
@@ -156,7 +161,7 @@ class Mixed:
         line, nothing = bend.apart(self.weights)
         alike = replace(data, features=data.features / scales)
         wide, dropped = with_posteriors(alike, bend, how, data.present())
-        start = np.concatenate([_fitting_size(data, self.scores(data.present()), how) * line * scales, nothing])
+        start = np.concatenate([line * scales, nothing])
         penalty = Prior(1.0 / how.responses.prior if how.responses.prior else 0.0, len(line))
 
         weights = how.tuned(wide, start, lambda weights: 1.0, whole=whole, regulariser=penalty)
@@ -230,7 +235,9 @@ def make_mixture(points: F8, data: TuningData, line: F8, how: Fitting) -> Mixtur
     settings = how.responses
     if settings.kernel_kind == ML:
         return fit_mixture(points, min(settings.kernels, len(points)), seed=how.seed, engine=how.engine).mixture
-    return perceptron(points, data.best_by(line), data.oracle(), most=settings.kernels)
+    quality, best, oracle = data.sentence_scores(), data.best_by(line), data.oracle()
+    better = (oracle >= 0) & (quality[oracle] > quality[best])  # as good is no other: there is nothing to learn
+    return perceptron(points, best, np.where(better, oracle, best), most=settings.kernels)
 
 
 def with_posteriors(data: TuningData, bend: MixtureBend, how: Fitting, values: F8) -> tuple[TuningData, float]:
@@ -245,9 +252,7 @@ def with_posteriors(data: TuningData, bend: MixtureBend, how: Fitting, values: F
     return wide, float(kept.dropped.mean()) if data.hypotheses else 0.0
 
 
-def _reestimated(
-    bend: MixtureBend, weights: F8, data: TuningData, values: F8, how: Fitting
-) -> tuple[MixtureBend, F8]:
+def _reestimated(bend: MixtureBend, weights: F8, data: TuningData, values: F8, how: Fitting) -> tuple[MixtureBend, F8]:
     """Move kernels by the gradient of expected BLEU, and return them with their weights."""
     owners = data.owners if how.responses.leave_out else None
     tuner = ExpectedBleu.from_dict(dict(how.tuner_settings))
@@ -255,12 +260,6 @@ def _reestimated(
     settings = ReestimateSettings(rounds=how.responses.reestimate)
     moved = reestimated(bend.kernels, data, bend.points(values), weights, tuner, settings, kept, how.engine)
     return replace(bend, mixture=moved.mixture), moved.weights
-
-
-def _fitting_size(data: TuningData, scores: F8, how: Fitting) -> float:
-    """Return the factor of scores float64[hypotheses] that a tuner likes best, 1 at least."""
-    alone = replace(data, names=("line",), features=scores[:, None], fixed=np.zeros(1, bool), absent=None)
-    return max(1.0, float(how.tuned(alone, np.ones(1), lambda weights: 1.0, whole=False)[0]))
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Moved:
 
     changed: int = 0  # sentences whose best hypothesis changed, of which these are a sample
     sentences: I8 = field(default_factory=lambda: np.zeros(0, np.int64))  # [sample]
-    gains: F8 = field(default_factory=lambda: np.zeros(0))  # [sample]: by the metric of the sentence, positive is better
+    gains: F8 = field(default_factory=lambda: np.zeros(0))  # [sample]: by the sentence alone, above 0: better
     features: F8 = field(default_factory=lambda: np.zeros((0, 2, 0)))  # [sample, before and after, features]
 
     def __len__(self) -> int:
@@ -65,7 +65,9 @@ class Moved:
         lines = decode_lines(read_bytes(path), path)
         if len(lines) < 3 or lines[0] != HEADER or lines[2].split("\t") != [*_COLUMNS, *names]:
             raise InputError("no hypotheses with the features of this model", path, 1, remedy="fit the model again")
-        sentences, gains, rows = [], [], []
+        sentences: list[int] = []
+        gains: list[float] = []
+        rows: list[list[float]] = []
         for number, line in enumerate(lines[3:], 4):
             try:
                 sentence, place, gain, *cells = line.split("\t")

@@ -124,7 +124,7 @@ class MixtureBend:
         return LogBend(self.inputs)
 
     def points(self, values: F8) -> F8:
-        """Return where hypotheses are, as kernels see them: float64[hypotheses, inputs], NaN where absent → the same."""
+        """Return where hypotheses [hypotheses, inputs], NaN where absent, are as kernels see them: the same shape."""
         columns = [feature.linear(column) for feature, column in zip(self.inputs, values.T, strict=True)]
         scaled = (np.column_stack(columns) - self.centre) / self.scale if columns else np.zeros(values.shape)
         return np.nan_to_num(scaled, copy=False)
@@ -261,7 +261,10 @@ class MixtureBend:
         lines = decode_lines(read_bytes(path), path)
         if len(lines) < 7 or lines[0] != HEADER:
             raise InputError("no mixture of ours in this file", path, 1, remedy=_REMEDY)
-        numbers = [_number_of(line, name, path, 2 + at) for at, (line, name) in enumerate(zip(lines[1:], _NUMBERS))]
+        numbers = [
+            _number_of(line, name, path, 2 + at)
+            for at, (line, name) in enumerate(zip(lines[1:5], _NUMBERS, strict=True))
+        ]
         rows = [_feature_of(line, path, number) for number, line in enumerate(lines[7:], 8)]
         names = tuple(name for name, *_ in rows)
         if inputs is not None and names_of(inputs) != names:
@@ -276,7 +279,7 @@ class MixtureBend:
         try:
             return cls(
                 tuple(map(Feature, names)) if inputs is None else tuple(inputs),
-                Mixture(*arrays) if arrays else None, table[:, 0].copy(), table[:, 1].copy(),
+                Mixture(arrays[0], arrays[1], arrays[2]) if arrays else None, table[:, 0].copy(), table[:, 1].copy(),
                 bandwidth=bandwidth, mass=mass, most=int(most),
             )  # fmt: skip
         except CamberError as error:

@@ -2,8 +2,8 @@
 
 What a mixture adds, Σ λ p(m | h), depends on all features. Its mean over the others, given two of them, is again a sum
 over kernels: by the mixture's own density it is Σ λ p(m | h₁, h₂), and diagonal covariances make that the posterior of
-the same mixture without the other features. Nothing is approximated but what truncation drops, and that of mixtures with
-very many kernels a sample is taken.
+the same mixture without the other features. Nothing is approximated, but that what truncation drops is counted in, and
+that of mixtures with very many kernels a sample is taken.
 
 The two features that matter most are those whose plane explains the largest share of the variance of what is added.
 """
