@@ -36,6 +36,7 @@ from camber.files import decode_lines, read_bytes, write_lines
 
 if TYPE_CHECKING:
     from camber.bend.trees.context import ContextTrees
+    from camber.bend.trees.description import WeighedTree
     from camber.bend.weighing import Weighing
 
 
@@ -248,6 +249,10 @@ class DiscreteBend:
         curve = np.stack([x, self.worth(name, x, weights)], axis=1)
         return Response(name, bins.lows, bins.highs, bins.populations, self.worth(name, middles, weights), curve)
 
+    def trees(self, weights: Mapping[str, float]) -> list[WeighedTree]:
+        """There are none."""
+        return []
+
     # --- hypotheses --------------------------------------------------------------------------------------------------
 
     def in_context(self, columns: I8, weights: F8) -> ContextTrees | None:
@@ -285,10 +290,6 @@ class DiscreteBend:
         return Counts.gather(keys.ravel(), offsets * keys.shape[1], self.width)
 
     # --- files -------------------------------------------------------------------------------------------------------
-
-    def told(self, weights: Mapping[str, float]) -> list[str]:
-        """Return nothing: curves say it all."""
-        return []
 
     def write(self, path: str | Path) -> None:
         """Write `bins.tsv`: one line for each bin; numbers are written so that they come back exactly."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -161,6 +162,24 @@ class Response:
         if math.isclose(used[0], used[-1], rel_tol=1e-12, abs_tol=1e-12):
             return "positive values too close to each other"
         return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON: bin `j` has the values from ``edges[j - 1]`` on and below ``edges[j]``.
+
+        Where edges are soft, the points of the curve are there, too.
+
+        >>> Response("p", [0.1, 0.2], [0.1, 0.3], [5, 5], [-2.0, -1.0]).to_dict()["edges"]
+        [0.2]
+        """
+        return {
+            "feature": self.feature,
+            "edges": self.lows[1:].tolist(),
+            "lows": self.lows.tolist(),
+            "highs": self.highs.tolist(),
+            "populations": self.populations.tolist(),
+            "values": self.values.tolist(),
+            **({} if self.curve is None else {"curve": self.curve.tolist()}),
+        }
 
     def to_rows(self) -> list[list[str]]:
         """Return a row of text for each bin, with the columns :data:`COLUMNS`; numbers are exact."""

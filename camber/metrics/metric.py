@@ -134,6 +134,15 @@ METRICS: Registry[Callable[[Conventions], Metric]] = Registry(
 )
 
 
+def outside_column(name: str) -> str:
+    """Return the name of the outside scores that a metric's name asks for; empty if it is another metric.
+
+    >>> outside_column("extra:-edits"), outside_column("bleu")
+    ('edits', '')
+    """
+    return name.removeprefix(EXTRA).removeprefix("-") if name.startswith(EXTRA) else ""
+
+
 def make_metric(
     name: str, tokenize: str = "13a", *, lowercase: bool = False, reference_length: str = CLOSEST
 ) -> Metric:
@@ -142,8 +151,7 @@ def make_metric(
     `tokenize` and `reference_length` (closest or shortest) concern BLEU only; TER ignores case anyway, as sacreBLEU's
     does by default. ``extra:-NAME`` is an outside score of which less is better.
     """
-    column = name.removeprefix(EXTRA).removeprefix("-")
-    if name.startswith(EXTRA) and column:
+    if column := outside_column(name):
         from camber.metrics.outside import Outside
 
         return Outside(column, higher_is_better=not name.startswith(f"{EXTRA}-"))

@@ -103,10 +103,17 @@ def dev_set(
     reference_length: str = CLOSEST,
 ) -> DevSet:
     """Return raw lines and references as a translator's decoder sees them."""
-    tokens = [translator.source_tokens(line) for line in source]
+    prepared = [translator.prepare(line) for line in source]
     targets = [[translator.text.target_tokens(line) for line in lines] for lines in references]
     return DevSet(
-        tokens, targets, translator.decoder.target_vocabulary, metric, name, reference_length=reference_length
+        [list(sentence.tokens) for sentence in prepared],
+        targets,
+        translator.decoder.target_vocabulary,
+        metric,
+        name,
+        reference_length=reference_length,
+        lines=source,
+        finish=lambda sentence, words: translator.text.finish(words, prepared[sentence]),
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_new, learn_alignment
+from camber.arrays.distinct import number_pieces
 from camber.bend.bins import Bins
 from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
@@ -59,6 +60,7 @@ from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 from camber.rules.phrase.words import WordKnowledge
 from camber.text.pipeline import TextPipeline, TextSettings
+from camber.tune.acting import watched
 from camber.tune.bending import bent_decoder
 from camber.tune.growing import grown_decoder
 from camber.tune.loop import TuneSettings
@@ -118,6 +120,7 @@ def _use_everything() -> None:
     rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
     paired_bootstrap(metric, rows, rows, samples=10)
     paired_randomisation(metric, rows, rows, trials=10)
+    number_pieces(bitext.source.ids, bitext.source.offsets)
     lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])
     lookup.find(0, [0.1])
     lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
@@ -144,6 +147,7 @@ def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) 
     bend = TreesBend(LogBend(inputs), Forest(inputs, (tree,)))
     decoder = model.decoder.weighed(Weighing(bend, {**model.decoder.weighing.by_name(), "tree1": 1.0}))
     list(decoder.decode(dev.inputs[:2], engine=Threads(1)))
+    watched(decoder, dev, 10, Threads(1))
 
 
 def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Alignment) -> None:

@@ -17,19 +17,15 @@ import numpy as np
 
 import camber
 from camber.arrays.types import F8
-from camber.bend.mixtures.bend import MIXTURE
 from camber.bend.mixtures.plane import Plane, planes_of
 from camber.errors import CamberError, SettingsError
 from camber.features.feature import names_of
-from camber.model.bend import TABLE
-from camber.model.directory import ModelDirectory
 from camber.report.axes import Scale, number
 from camber.report.curves import write_picture
 from camber.report.drawing import Drawing, Point, Shape, Sheet, Text, drawing_style, svg
 from camber.report.markup import Markup, document, element, text_width
 from camber.report.style import PAGE_STYLE, picture_style
 from camber.rerank.mixture import Mixed
-from camber.rerank.reranker import Reranker
 
 WIDTH, HEIGHT = 860.0, 640.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 78.0, 838.0, 86.0, 566.0
@@ -39,6 +35,7 @@ _DOTS, _ARROWS = 40, 40
 _LARGEST = 11.0  # radius of the dot of the heaviest kernel
 _SUPPORT = 0.995  # shades cover this share of the mixture's mass
 _LISTED = 20
+_TOLD = 10_000  # kernels in JSON
 
 
 @dataclass(frozen=True)
@@ -72,6 +69,22 @@ class Map:
             f"{across} and {up} explain {self.plane.explained:.0%} of the variance of what kernels add",
             f"{self.mixed.moved.changed:,} sentences of the list that it was fitted to have another best hypothesis",
         ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of the map for other programs: the plane, and its kernels with the heaviest first."""
+        plane = self.plane
+        order = np.argsort(-np.abs(plane.weights), kind="stable")[:_TOLD]
+        kernels = [
+            {
+                "name": self.mixed.bend.kernel_names[int(plane.kernels[k])],
+                "weight": float(plane.weights[k]),
+                "prior": math.exp(plane.log_priors[k]),
+                "mean": plane.means[k].tolist(),
+                "deviation": plane.deviations[k].tolist(),
+            }
+            for k in order.tolist()
+        ]
+        return {"features": list(plane.features), "explained": plane.explained, "kernels": kernels}
 
     # --- the picture --------------------------------------------------------------------------------------------------
 
@@ -241,20 +254,12 @@ class Map:
                        class_="scroll")  # fmt: skip
 
 
-def draw_map(model: Any, out: Path, features: Sequence[str] = (), axis: str = "auto", name: str = "") -> Map | None:
-    """Draw the map of a re-ranker with kernels (a folder, or one that is open); None: it has no kernels."""
-    if isinstance(model, str | Path):
-        directory = ModelDirectory.open(model)
-        if directory.settings.get(TABLE, {}).get("kind") != MIXTURE:
-            return None
-        model = Reranker.load(model)
-    mixed = model.fitted if isinstance(model, Reranker) else None
-    if not isinstance(mixed, Mixed):
-        return None
+def draw_map(mixed: Mixed, out: Path, features: Sequence[str] = (), axis: str = "auto", name: str = "") -> Map:
+    """Draw the map of a re-ranker with kernels, over two features that may be named; `name` is the model's."""
     if axis == "log":
         raise SettingsError("the axes of a map are linear; leave --axis out")
     drawn = Map.of(mixed, features)
-    write_picture(out, lambda: drawn.page(name), drawn.sheet)
+    write_picture(out, lambda: drawn.page(name), drawn.sheet, lambda: {"model": name, "map": drawn.to_dict()})
     return drawn
 
 

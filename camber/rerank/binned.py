@@ -33,6 +33,7 @@ from camber.bend.discrete import OVERLAP, DiscreteBend
 from camber.bend.kinds import settings_of
 from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.bend.weighing import Weighing
 from camber.errors import TuneError
 from camber.features.feature import Feature, names_of
@@ -42,7 +43,7 @@ from camber.model.bend import BINS
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
 from camber.rerank.caution import SURE, confirmed_step
-from camber.rerank.learner import Fitting, on_scale_of_100
+from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.rerank.linear import Linear
 from camber.rerank.settings import ResponseSettings
 from camber.tune.data import TuningData
@@ -132,6 +133,14 @@ class Binned:
     def responses(self) -> list[Response]:
         """Return the whole response of every bent feature: its line, at the middle of every bin, and the bin."""
         return self.bend.show(dict(zip(self.bend.names, self.weights.tolist(), strict=True)))
+
+    def trees(self) -> list[WeighedTree]:
+        """There are none."""
+        return []
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        """There is nothing to watch."""
+        return self
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         """Return weights that rank as the list's own order does: its line alone, and no bin."""

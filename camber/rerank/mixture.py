@@ -28,6 +28,7 @@ from camber.bend.mixtures.bend import MixtureBend
 from camber.bend.mixtures.em import fit_mixture
 from camber.bend.mixtures.mixture import Mixture
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.errors import SettingsError
 from camber.features.feature import Feature, names_of
 from camber.features.weights import Weights
@@ -37,9 +38,8 @@ from camber.model.bend import write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
 from camber.rerank.caution import FEW, STEPS, SURE, way_by_folds
-from camber.rerank.learner import Fitting, on_scale_of_100
+from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.rerank.linear import Linear
-from camber.rerank._proto import perceptron
 from camber.rerank.moved import Moved
 from camber.rerank.settings import ML
 from camber.tune.data import TuningData
@@ -189,6 +189,14 @@ class Mixed:
         """A kernel is no curve: it looks at several features."""
         return []
 
+    def trees(self) -> list[WeighedTree]:
+        """There are none."""
+        return []
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        """Return the same: what moved is known from the fitting."""
+        return self
+
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         """Return weights that rank as the list's own order does, and no kernel."""
         return self.of_line(data, np.eye(len(data.names))[own_order], 0.0)
@@ -236,8 +244,24 @@ def make_mixture(points: F8, data: TuningData, line: F8, how: Fitting) -> Mixtur
     if settings.kernel_kind == ML:
         return fit_mixture(points, min(settings.kernels, len(points)), seed=how.seed, engine=how.engine).mixture
     quality, best, oracle = data.sentence_scores(), data.best_by(line), data.oracle()
-    better = (oracle >= 0) & (quality[oracle] > quality[best])  # as good is no other: there is nothing to learn
-    return perceptron(points, best, np.where(better, oracle, best), most=settings.kernels)
+    differ = np.flatnonzero(oracle >= 0)
+    differ = differ[quality[oracle[differ]] > quality[best[differ]]]  # as good is no other: there is nothing to learn
+    return perceptron_kernels(points, best, oracle, differ, settings.kernels)
+
+
+def perceptron_kernels(points: F8, best: I8, oracle: I8, sentences: I8, most: int) -> Mixture | None:
+    """Make kernels of two hypotheses of each of some sentences, with equal priors and the covariance of all points.
+
+    best, oracle int64[all sentences] are the hypotheses. Of more than `most` kernels, the sentences are spread evenly.
+    """
+    count = min(len(sentences), max(1, most // 2))
+    if not count:
+        return None
+    owners = np.repeat(sentences[np.arange(count) * len(sentences) // count], 2)
+    rows = np.where(np.arange(2 * count) % 2 == 0, best[owners], oracle[owners])[:most]
+    variances = points.var(0)
+    log_priors = np.full(len(rows), -np.log(len(rows)))
+    return Mixture(points[rows], np.where(variances > 0, variances, 1.0)[None], log_priors, owners[:most])
 
 
 def with_posteriors(data: TuningData, bend: MixtureBend, how: Fitting, values: F8) -> tuple[TuningData, float]:

@@ -27,8 +27,8 @@ from camber.nbest import NBest
 from camber.progress import log
 from camber.rerank.caution import unless_worse
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
-from camber.rerank.learner import Fitting, Learner
-from camber.rerank.learners import LEARNERS
+from camber.rerank.learner import Fitting, Learner, Texts
+from camber.rerank.learners import LEARNERS, usual_tuner
 from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.settings import Settings
 from camber.tune.data import TuningData
@@ -58,7 +58,8 @@ class Reranker:
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
     `gamma` says (mnr), with soft edges (`softness`), beside or in place of `lines`. Or it is trees
     (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which are constants or linear in one
-    feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with curves, mert for the others.
+    feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with curves, expected-bleu for the
+    linear one (mert for other metrics than BLEU), mert for trees.
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
@@ -83,7 +84,7 @@ class Reranker:
         **settings: Any,
     ) -> None:
         self.learner, self.metric = learner, metric
-        self.tuner = tuner or LEARNERS.load(learner).default_tuner
+        self.tuner = tuner or usual_tuner(learner, metric)
         self.tokenize, self.lowercase = tokenize, lowercase
         self.reference_length = reference_length
         self.lm, self.cautious = lm, cautious
@@ -141,7 +142,8 @@ class Reranker:
         sources: Sequence[str] | None = None,
     ) -> Reranker:
         """Fit weights to a list with its references: lines, or several texts of lines; none for an outside score."""
-        return self.fit_data(self.tuning_data(nbest, refs, sources))
+        data = self.tuning_data(nbest, refs, sources)
+        return self.fit_data(data).watch(data, nbest, sources)
 
     def tuning_data(
         self,
@@ -179,6 +181,12 @@ class Reranker:
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
         return self
 
+    def watch(self, data: TuningData, nbest: NBest, sources: Sequence[str] | None = None) -> Reranker:
+        """Let what was fitted see what it does to the texts of a list, for those who want to know."""
+        lines = nbest.sources if sources is None else sources
+        self._fitted = self.fitted.watched(data, Texts(nbest.texts, lines))
+        return self
+
     def with_features(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
         """Return the list, one part per hypothesis, with the features that this re-ranker makes from texts."""
         lines = nbest.sources if sources is None else list(sources)
@@ -205,7 +213,9 @@ class Reranker:
         known = set(fitted.names)  # a feature that some hypotheses lack may be new
         unknown = [name for name, column in columns.items() if name not in known and not np.isnan(column).any()]
         if missing:
-            hint = "; give the sources as when it was fitted" if missing == ["length.ratio"] else ""
+            hint = "; scores that it was fitted with are given by --scores NAME=FILE (NBest.with_feature)"
+            if missing == ["length.ratio"]:
+                hint = "; give the sources as when it was fitted"
             raise CamberError(
                 f"the list lacks features that the model was fitted on: {', '.join(missing)}; "
                 f"it has: {', '.join(wide.names)}{hint}"
@@ -294,7 +304,7 @@ def _tell_empty(nbest: NBest, named: int = 5) -> None:
     """Say how many sentences have no hypotheses, and name the first."""
     empty = np.flatnonzero(np.diff(nbest.sentence_offsets) == 0).tolist()
     if empty:
-        first = ", ".join(map(str, empty[:named])) + (", …" if len(empty) > named else "")
+        first = ", ".join(str(nbest.first + place) for place in empty[:named]) + (", …" if len(empty) > named else "")
         log.warning(
             "%s of %s sentences have no hypotheses and count as empty translations: %s (the first is 0)",
             f"{len(empty):,}", f"{len(nbest):,}", first,

@@ -19,6 +19,7 @@ from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError, TuneError
 from camber.progress import log
+from camber.tune.acting import watched
 from camber.tune.dev_set import DevSet
 from camber.tune.loop import Outcome, TuneSettings, made_decoder, tune_bent
 from camber.tune.tuner import Tuner
@@ -195,7 +196,8 @@ def tune_grid(
             best, chosen = outcome, combined
     if best is None:
         raise failed or TuneError("the grid is empty")
-    outcome = GridOutcome(best.weights, best.replicas, decoder.weighed(best.decoder.weighing), chosen, tuple(trials))
+    weighing = watched(best.decoder, dev, chosen.nbest, engine)
+    outcome = GridOutcome(best.weights, best.replicas, decoder.weighed(weighing), chosen, tuple(trials))
     kept = ",".join(f"{key}={value:g}" for key, value in outcome.best.values.items())
     signature = f"{best.weights.signature}|grid:{kept}|hyper:{outcome.best.hyper:.2f}"
     return replace(outcome, weights=replace(best.weights, signature=signature))

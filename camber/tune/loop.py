@@ -18,6 +18,7 @@ from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8, Bools
 from camber.bend.bend import Bend
 from camber.bend.kinds import CHOICES, KEEP, settings_of
+from camber.bend.neighbours import Regulariser
 from camber.bend.settings import BendSettings
 from camber.decode.derivation import HypothesisColumns
 from camber.decode.searcher import LogLinear
@@ -29,6 +30,7 @@ from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 from camber.nbest.merge import first_of_each
 from camber.progress import log
 from camber.settings import setting
+from camber.tune.acting import watched
 from camber.tune.bending import bent_decoder
 from camber.tune.data import TuningData
 from camber.tune.dev_set import DevSet
@@ -147,7 +149,7 @@ def tune(
     settings = settings or TuneSettings()
     bent = made_decoder(decoder.remembering(), dev, settings, seed, engine)
     outcome = tune_bent(bent, dev, settings, seed, engine, tuner)
-    return replace(outcome, decoder=decoder.weighed(outcome.decoder.weighing))
+    return replace(outcome, decoder=decoder.weighed(watched(outcome.decoder, dev, settings.nbest, engine)))
 
 
 def made_decoder(decoder: D, dev: DevSet, settings: TuneSettings, seed: int, engine: Engine) -> D:
@@ -177,7 +179,10 @@ def tune_bent(
             start *= np.exp(OFF * np.random.default_rng(own_seed).standard_normal(len(start)))
         replicas.append(_replica(decoder, dev, settings, tuner, start, own_seed, engine))
     free = np.array([name not in FIXED for name in decoder.names])
-    points = [_alike(replica.best.weights, free, replica.best.spread, replicas[0].best) for replica in replicas]
+    first = replicas[0].best
+    points = [
+        _alike(replica.best.weights, free, replica.best.spread, first.spread, first.weights) for replica in replicas
+    ]
     signature = _signature(dev, settings, decoder.bend, replicas)
     weights = Weights.from_vector(decoder.names, np.mean(points, axis=0), signature=signature)
     outcome = Outcome(weights, replicas, decoder.reweighted(weights.values))
@@ -196,9 +201,12 @@ def _signature(dev: DevSet, settings: TuneSettings, bend: Bend, replicas: Sequen
     )
 
 
-def _alike(weights: F8, free: Bools, spread: float, like: Round) -> F8:
-    """Scale the tuned weights so that scores, which vary by `spread`, vary as in the round `like`: rankings stay."""
-    return np.where(free, weights * (like.spread / spread), like.weights) if min(spread, like.spread) > 0 else weights
+def _alike(weights: F8, free: Bools, spread: float, like: float, others: F8) -> F8:
+    """Scale the tuned weights so that scores, which vary by `spread`, vary by `like`: rankings stay.
+
+    Those that are not free are taken from `others`.
+    """
+    return np.where(free, weights * (like / spread), others) if min(spread, like) > 0 else weights
 
 
 def _replica(
@@ -212,7 +220,6 @@ def _replica(
 ) -> Replica:
     """Run the loop once."""
     tuner = tuner or settings.make_tuner()
-    step = settings.step or tuner.step
     free = np.array([name not in FIXED for name in decoder.names])
     bins = decoder.bend.width
     penalty = decoder.bend.penalty(settings, int(free.sum()) - bins)
@@ -241,17 +248,42 @@ def _replica(
         if (last and number > 1) or new == 0 or number - 1 - best >= (settings.patience or number):
             break
         try:
-            fitted = tuner.fit(data, weights, seed=seed + number, engine=engine, regulariser=penalty).weights
+            fitted = refitted(tuner, data, weights, settings.step, seed=seed + number, engine=engine, penalty=penalty)
         except UnmovedError:
             if number == 1:
                 raise
             break  # the weights are as good for the merged list as any the tuner tried
-        if step < 1:
-            fitted = (1 - step) * weights + step * _alike(fitted, free, data.spread(data.scores(fitted)), shown)
-        if np.abs(fitted - weights)[free].max() < STILL * np.abs(weights[free]).max():
+        if is_still(fitted, weights, free):
             break
         weights = fitted
     return Replica(rounds)
+
+
+def refitted(
+    tuner: Tuner,
+    data: TuningData,
+    weights: F8,
+    step: float = 0.0,
+    *,
+    seed: int,
+    engine: Engine = LOCAL,
+    penalty: Regulariser | None = None,
+) -> F8:
+    """Return weights on the way from those of a round to what suits its merged list: as far as `step` (0: the tuner's).
+
+    A tuner that goes part of the way has its weights scaled first, so that scores vary by them as they did.
+    """
+    step = step or tuner.step
+    fitted = tuner.fit(data, weights, seed=seed, engine=engine, regulariser=penalty).weights
+    if step >= 1:
+        return fitted
+    spread, like = (data.spread(data.scores(vector)) for vector in (fitted, weights))
+    return (1 - step) * weights + step * _alike(fitted, ~data.fixed, spread, like, weights)
+
+
+def is_still(fitted: F8, weights: F8, free: Bools) -> bool:
+    """Say whether no free weight changed by anything that matters."""
+    return bool(np.abs(fitted - weights)[free].max() < STILL * np.abs(weights[free]).max())
 
 
 def merged(

@@ -142,6 +142,7 @@ def test_the_shown_response_is_what_scores_have() -> None:
         middles = 0.5 * (bins.lows + bins.highs)
         np.testing.assert_allclose(response.values, some.worth(response.feature, middles, weights))
         assert response.curve is not None
+        assert response.to_dict()["curve"] == response.curve.tolist()
         assert (np.diff(response.curve[:, 0]) > 0).all()
         assert response.curve[[0, -1], 0].tolist() == [bins.lows[0], bins.highs[-1]]
         np.testing.assert_allclose(response.curve[:, 1], some.worth(response.feature, response.curve[:, 0], weights))

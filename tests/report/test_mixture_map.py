@@ -111,7 +111,7 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CamberError, match="the kernels of this model add nothing, it is linear"):
         Map.of(replace(mixed, weights=np.zeros(len(mixed.weights))))
     reranker = Reranker("mixture", tokenize="none", kernels=8, bandwidth="1", cautious=False).fit(*island(20))
-    with pytest.raises(CamberError, match="no feature z in this model; known: x, y, list.score"):
+    with pytest.raises(CamberError, match=r"no feature z in this model; known: x, y, list\.score"):
         camber.curves(reranker, tmp_path / "m.svg", ["z"])
     with pytest.raises(SettingsError, match="the axes of a map are linear"):
         camber.curves(reranker, tmp_path / "m.svg", axis="log")

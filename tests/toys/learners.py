@@ -10,8 +10,9 @@ import numpy as np
 
 from camber.arrays.types import F8
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.model.directory import Draft, ModelDirectory
-from camber.rerank.learner import Fitting
+from camber.rerank.learner import Fitting, Texts
 from camber.tune.data import TuningData
 
 
@@ -42,6 +43,12 @@ class OneFeature:
 
     def responses(self) -> list[Response]:
         return []
+
+    def trees(self) -> list[WeighedTree]:
+        return []
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        return self
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         return replace(self, chosen=own_order, step=0.0)

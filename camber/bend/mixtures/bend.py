@@ -36,6 +36,7 @@ from camber.files import decode_lines, read_bytes, write_lines
 
 if TYPE_CHECKING:
     from camber.bend.trees.context import ContextTrees
+    from camber.bend.trees.description import WeighedTree
     from camber.bend.weighing import Weighing
 
 MIXTURE = "mixture"
@@ -206,6 +207,10 @@ class MixtureBend:
 
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return no curves: a kernel looks at several features."""
+        return []
+
+    def trees(self, weights: Mapping[str, float]) -> list[WeighedTree]:
+        """There are none."""
         return []
 
     def raw_means(self, kernels: I8) -> F8:

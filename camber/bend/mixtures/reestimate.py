@@ -63,7 +63,7 @@ class KeptPosteriors:
             raise CamberError(f"{len(points)} points, but posteriors of {len(sparse)}")
         self.points = np.ascontiguousarray(points, np.float64)
         self.offsets, self.columns, self.width = sparse.offsets, sparse.columns, sparse.width
-        self.mass = 1.0 - posteriors.dropped  # [points]
+        self.mass = sparse.products(np.ones(sparse.width))  # [points]: of the posteriors that are kept
         self.bandwidth = bandwidth
         self.values = np.empty(len(self.columns))  # the posteriors, which `update` fills
         self._forms: _Forms | None = None
