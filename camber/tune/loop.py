@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from camber.arrays.ragged import offsets_from
+from camber.arrays.ragged import offsets_from, owners_of
 from camber.arrays.sparse import Counts
-from camber.arrays.types import F8, I8, Bools
+from camber.arrays.types import F8, I8, AnyArray, Bools
 from camber.bend.bend import Bend
 from camber.bend.kinds import CHOICES, KEEP, settings_of
 from camber.bend.neighbours import Regulariser
@@ -46,6 +46,9 @@ FIXED = ("unknown",)
 STILL = 1e-4
 #: how far (as the standard deviation of a logarithm) further replicas start from the model's weights
 OFF = 0.1
+
+#: sentences at a time whose equal hypotheses are looked for
+_MERGED = 200
 
 
 @dataclass(frozen=True)
@@ -286,6 +289,21 @@ def is_still(fitted: F8, weights: F8, free: Bools) -> bool:
     return bool(np.abs(fitted - weights)[free].max() < STILL * np.abs(weights[free]).max())
 
 
+class _Side(NamedTuple):
+    """Hypotheses that are merged with others."""
+
+    offsets: I8  # [sentences + 1]
+    features: F8
+    statistics: AnyArray
+    bins: Counts | None
+    marks: F8  # two numbers for the bins of each, if there are any
+
+    @classmethod
+    def of(cls, offsets: I8, features: F8, statistics: AnyArray, bins: Counts | None) -> _Side:
+        marks = np.zeros((len(features), 0)) if bins is None else bins.fingerprints()
+        return cls(offsets, features, statistics, bins, marks)
+
+
 def merged(
     data: TuningData | None,
     hypotheses: HypothesisColumns,
@@ -293,19 +311,39 @@ def merged(
     names: Sequence[str],
     metric: BLEU,
 ) -> tuple[TuningData, int]:
-    """Add hypotheses to a list, but none that is there with the same features and statistics; also say how many."""
-    owners = np.repeat(np.arange(len(hypotheses.counts)), hypotheses.counts)
-    features, bins = hypotheses.features, hypotheses.bins
+    """Add hypotheses to a list, but none that is there with the same features and statistics; also say how many.
+
+    Equal ones are looked for among some sentences at a time: with many features, a list is large enough once.
+    """
+    sides = [_Side.of(offsets_from(hypotheses.counts), hypotheses.features, statistics, hypotheses.bins)]
     if data is not None:
-        owners = np.concatenate([data.owners, owners])
-        features = np.concatenate([data.features, features])
-        statistics = np.concatenate([data.statistics, statistics])
-        if bins is not None and data.counts is not None:
-            bins = Counts.join([data.counts, bins], bins.width)
-    marks = np.zeros((len(owners), 0)) if bins is None else bins.fingerprints()
-    order = first_of_each(owners, statistics, features, marks)
-    offsets = offsets_from(np.bincount(owners[order], minlength=len(hypotheses.counts)))
+        data.forget()
+        sides.insert(0, _Side.of(data.sentence_offsets, data.features, data.statistics, data.counts))
+    firsts = offsets_from([len(side.features) for side in sides])  # the numbers of their rows, side after side
+    orders, counts = [], np.zeros(len(hypotheses.counts), np.int64)
+    for first in range(0, len(counts), _MERGED):
+        last = min(first + _MERGED, len(counts))
+        here = [slice(side.offsets[first], side.offsets[last]) for side in sides]
+        owners = np.concatenate([owners_of(side.offsets[first : last + 1]) for side in sides])
+        found = [
+            (side.statistics[own], side.features[own], side.marks[own]) for side, own in zip(sides, here, strict=True)
+        ]
+        order = first_of_each(owners, *(np.concatenate(column) for column in zip(*found, strict=True)))
+        rows = np.concatenate([np.arange(own.start, own.stop) + at for own, at in zip(here, firsts, strict=False)])
+        orders.append(rows[order])
+        counts[first:last] = np.bincount(owners[order], minlength=last - first)
+    every = np.concatenate([*orders, np.zeros(0, np.int64)])
+    features = np.empty((len(every), hypotheses.features.shape[1]))
+    at = 0
+    for order in orders:
+        for side, low, high in zip(sides, firsts, firsts[1:], strict=False):
+            own = (order >= low) & (order < high)
+            features[at : at + len(order)][own] = side.features[order[own] - low]
+        at += len(order)
+    bins = None
+    if hypotheses.bins is not None:
+        bins = Counts.join([side.bins for side in sides if side.bins is not None], hypotheses.bins.width).take(every)
     fixed = np.array([name in FIXED for name in names])
-    kept = None if bins is None else bins.take(order)
-    result = TuningData(tuple(names), features[order], offsets, statistics[order], metric, fixed, counts=kept)
-    return result, result.hypotheses - (data.hypotheses if data is not None else 0)
+    kept = np.concatenate([side.statistics for side in sides])[every]
+    result = TuningData(tuple(names), features, offsets_from(counts), kept, metric, fixed, counts=bins)
+    return result, result.hypotheses - (0 if data is None else data.hypotheses)
