@@ -32,9 +32,14 @@ def setting(
     choices: Choices = (),
     low: float | None = None,
     high: float | None = None,
+    contrary: str = "",
 ) -> Any:
-    """Declare one setting with its default, its help line and its legal values."""
-    return field(default=default, metadata={"help": help, "choices": choices, "low": low, "high": high})
+    """Declare one setting with its default, its help line and its legal values.
+
+    `contrary` is the flag that switches a setting off, without its hyphens (none: no-NAME).
+    """
+    rule = {"help": help, "choices": choices, "low": low, "high": high, "contrary": contrary}
+    return field(default=default, metadata=rule)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,12 @@ BENDS: Registry[type[Bend]] = Registry(
         **{f"{kind}+trees": Entry(_TREES, f"{kind}, and trees") for kind in BINNED},
     },
 )
+#: bends of whole hypotheses, which only re-rankers can use
+GLOBAL_BENDS: Registry[type[Bend]] = Registry(
+    "global bend",
+    "camber.global_bends",
+    {"mixture": Entry("camber.bend.mixtures.bend:MixtureBend", "logarithms, and kernels in the space of all features")},
+)
 #: what a tuning may ask for instead of a kind: the bend that a model has
 KEEP = "keep"
 
@@ -48,6 +54,15 @@ class _Choices:
 
 
 CHOICES = _Choices()
+
+
+def bend_class(kind: str) -> type[Bend]:
+    """Return the class of a kind, local or global.
+
+    >>> bend_class("mixture").FILE
+    'mixture.tsv'
+    """
+    return (GLOBAL_BENDS if kind in GLOBAL_BENDS else BENDS).load(kind)
 
 
 def settings_of(kind: str) -> tuple[str, ...]:

@@ -64,6 +64,8 @@ class Weighing:
         if self.bend.scope != LOCAL:
             scopes = {feature.name: feature.scope for feature in inputs}
             bent = [name for name in names_of(self.inputs) if name not in self.names and scopes[name] != RULE]
+            if not bent:
+                raise CamberError(f"a {self.bend.kind} looks at whole hypotheses: it can re-rank, but not translate")
             raise CamberError(f"{', '.join(bent)} cannot be bent: what it adds depends on more than the rule")
 
     def rule_worth(self, values: F8, columns: I8) -> F8:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 from camber.cli.options import FILE
 
 if TYPE_CHECKING:
+    from camber.bend.bend import Bend
     from camber.model.directory import ModelDirectory
 
 
@@ -34,6 +36,7 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
     bent = {curve.feature: len(curve) for curve in curves}
     trees = [] if bend is None else bend.trees(weights.values)
     shape = bend and {"kind": bend.kind, "bins": bent, "trees": [tree.to_json() for tree in trees]}
+    told = _kernels(bend, weights.values)
     facts = {
         "kind": directory.kind,
         "signature": directory.signature,
@@ -65,8 +68,19 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
             click.echo(f"  {name:<34}{shown}")
     for tree in trees:
         click.echo("\n".join(tree.lines()))
+    for line in told:
+        click.echo(line)
     if verify:
         click.echo("\nevery file is as it was written")
+
+
+def _kernels(bend: Bend | None, weights: Mapping[str, float]) -> list[str]:
+    """Return what there is to tell about kernels, if there are any."""
+    if bend is None:
+        return []
+    from camber.bend.mixtures.bend import MixtureBend
+
+    return bend.told(weights) if isinstance(bend, MixtureBend) else []
 
 
 def _title(directory: ModelDirectory) -> str:

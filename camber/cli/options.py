@@ -77,7 +77,7 @@ def settings_options(
                 choices = item.metadata.get("choices")
                 kind: Any = click.Choice(tuple(choices)) if choices else _number(hints[item.name], item.metadata)
                 if hints[item.name] is bool:
-                    flag = f"{flag}/--no-{flag[2:]}"
+                    flag = f"{flag}/--{item.metadata.get('contrary') or f'no-{flag[2:]}'}"
                 command = click.option(
                     flag, name, type=kind, default=item.default, show_default=shown or True, help=item.metadata["help"]
                 )(command)

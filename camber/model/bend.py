@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from camber.bend.bend import Bend
-from camber.bend.kinds import BENDS
+from camber.bend.kinds import bend_class
 from camber.bend.log import LogBend
 from camber.features.feature import Feature
 from camber.model.directory import Draft, ModelDirectory
@@ -21,7 +21,7 @@ def read_bend(directory: ModelDirectory, inputs: Sequence[Feature] | None = None
     kind = directory.settings.get(TABLE, {}).get("kind", BINNED if BINS in directory else "")
     if not kind:
         return LogBend(tuple(inputs or ()))
-    bend = BENDS.load(kind)
+    bend = bend_class(kind)
     return bend.read(directory.file(bend.FILE), inputs)
 
 
@@ -29,7 +29,7 @@ def write_bend(bend: Bend, draft: Draft) -> None:
     """Write the bend of a model that is being made; what another one left is removed."""
     former = draft.settings.pop(TABLE, {}).get("kind", BINNED)
     for part in former.split("+"):
-        draft.path(BENDS.load(part).FILE).unlink(missing_ok=True)
+        draft.path(bend_class(part).FILE).unlink(missing_ok=True)
     if bend.FILE:
         bend.write(draft.path(bend.FILE))
         draft.settings[TABLE] = {"kind": bend.kind}

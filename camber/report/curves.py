@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import camber
 from camber.bend.response import Response
@@ -30,6 +30,9 @@ from camber.report.learnt import Learnt, learnt
 from camber.report.markup import Markup, document, element
 from camber.report.style import PAGE_STYLE, picture_style
 
+if TYPE_CHECKING:
+    from camber.report.mixture_map import Map
+
 KINDS = (".html", ".svg", ".png", ".json")
 
 #: the page lists the bins of features with no more than these; the picture tells about all of them
@@ -38,13 +41,14 @@ _LISTED = 256
 
 def curves(
     model: Any, out: str | Path = "curves.html", features: Sequence[str] = (), axis: str = "auto"
-) -> list[Response | WeighedTree]:
+) -> list[Response | WeighedTree | Map]:
     """Draw the learnt responses and trees of a model (a folder, or one that is open) into a .html, .svg or .png file.
 
     A .json file has their numbers instead: `Response.to_dict` of the curves, `WeighedTree.to_json` of the trees.
 
     `features` names those to draw, in this order, with the trees that ask about them; none: all that are bent, and all
     trees. `axis` is linear, log, or auto, which chooses for each feature. Returns what was drawn: curves, then trees.
+    What kernels learnt is drawn as a map over two features, which may be named.
 
     >>> camber.curves("my-model", "figure7.png", ["p_coherent", "count_s"])               # doctest: +SKIP
     """
@@ -57,30 +61,44 @@ def curves(
         from camber.report.png import check_matplotlib
 
         check_matplotlib()  # before the model is opened: that may take a while
-    chosen = learnt(model).of_features(features)
+    found = learnt(model)
+    if found.kernels is not None:
+        from camber.report.mixture_map import draw_map
+
+        return [draw_map(found.kernels, out, features, axis, _name(model))]
+    chosen = found.of_features(features)
     write_curves(out, chosen, axis, _name(model))
     return [*chosen.responses, *chosen.trees]
 
 
 def write_curves(out: str | Path, shown: Learnt, axis: str = "auto", model: str = "") -> None:
     """Write what was learnt as a page, a picture or JSON, which the ending of the name tells; all or nothing."""
-    out = Path(out)
-    kind = out.suffix.lower()
-    if kind == ".html":
-        write_lines(out, [page(shown, axis, model)])
-    elif kind == ".svg":
-        write_lines(out, [svg_file(sheet(shown, axis))])
-    elif kind == ".json":
-        told = {
+
+    def told() -> dict[str, Any]:
+        return {
             "model": model,
             "curves": [response.to_dict() for response in shown.responses],
             "trees": [tree.to_json() for tree in shown.trees],
         }
-        write_lines(out, [json.dumps(told, indent=1, ensure_ascii=False)])
+
+    write_picture(Path(out), lambda: page(shown, axis, model), lambda: sheet(shown, axis), told)
+
+
+def write_picture(
+    out: Path, page: Callable[[], str], sheet: Callable[[], Sheet], told: Callable[[], dict[str, Any]]
+) -> None:
+    """Write a page, a picture or JSON, which the ending of the name tells; all or nothing."""
+    kind = out.suffix.lower()
+    if kind == ".html":
+        write_lines(out, [page()])
+    elif kind == ".svg":
+        write_lines(out, [svg_file(sheet())])
+    elif kind == ".json":
+        write_lines(out, [json.dumps(told(), indent=1, ensure_ascii=False)])
     else:
         from camber.report.png import png
 
-        _write_bytes(out, png(sheet(shown, axis)))
+        _write_bytes(out, png(sheet()))
 
 
 def sheet(shown: Learnt, axis: str = "auto") -> Sheet:
@@ -267,12 +285,14 @@ def _bins(response: Response) -> Markup:
     return element("details", element("summary", "The bins as a table"), element("div", table, class_="scroll"))
 
 
-def lines(drawn: Sequence[Response | WeighedTree]) -> list[str]:
-    """Return a line for the terminal about every curve and every tree."""
+def lines(drawn: Sequence[Response | WeighedTree | Map]) -> list[str]:
+    """Return a line for the terminal about every curve and every tree, and some about a map."""
     responses = [item for item in drawn if isinstance(item, Response)]
     forest = [item for item in drawn if isinstance(item, WeighedTree)]
-    wide = max([*(len(response.feature) for response in responses), *(len(tree.name) for tree in forest)])
-    return [*(f"{response.feature:<{wide}}  {summary(response)}" for response in responses), *trees.lines(forest, wide)]
+    maps = [item for item in drawn if not isinstance(item, Response | WeighedTree)]
+    wide = max([0, *(len(response.feature) for response in responses), *(len(tree.name) for tree in forest)])
+    told = [*(f"{response.feature:<{wide}}  {summary(response)}" for response in responses), *trees.lines(forest, wide)]
+    return told + [line for each in maps for line in each.lines()]
 
 
 __all__ = ["curves", "lines", "page", "sheet", "write_curves"]

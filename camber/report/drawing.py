@@ -141,6 +141,15 @@ INKS = {
     "fine": Ink("accent", 1.5),
     "dot": Ink("paper", 1.1, fill="accent"),
     "alarm": Ink("paper", 1.2, fill="bad"),
+    # maps of kernels: shades, dots and arrows
+    **{f"rise{step}": Ink(fill="accent", opacity=0.02 + 0.13 * step) for step in range(1, 6)},
+    **{f"fall{step}": Ink(fill="other", opacity=0.02 + 0.13 * step) for step in range(1, 6)},
+    "raising": Ink("paper", 1.6, fill="accent"),
+    "lowering": Ink("paper", 1.6, fill="other"),
+    "better": Ink("good", 1.5),
+    "worse": Ink("bad", 1.5),
+    "alike": Ink("soft", 1.2),
+    # trees
     "node": Ink("line", 1.0, fill="paper"),
     "flow": Ink(fill="accent", opacity=0.28),
     "plus": Ink(fill="accent", opacity=0.85),

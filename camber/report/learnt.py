@@ -1,24 +1,28 @@
-"""What a model learnt beyond linear weights, to be shown: curves of features, and trees."""
+"""What a model learnt beyond linear weights, to be shown: curves of features, trees, and kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import camber
 from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
 from camber.errors import CamberError
 
+if TYPE_CHECKING:
+    from camber.rerank.mixture import Mixed
+
 
 @dataclass(frozen=True)
 class Learnt:
-    """The responses of bent features, and trees."""
+    """The responses of bent features, and trees; or the kernels of a re-ranker."""
 
     responses: Sequence[Response] = ()
     trees: Sequence[WeighedTree] = ()
+    kernels: Mixed | None = None
 
     def of_features(self, features: Sequence[str] = ()) -> Learnt:
         """Return the curves of the named features, in the order of the names, and the trees that ask about any of them.
@@ -43,6 +47,7 @@ class Learnt:
 def learnt(model: Any) -> Learnt:
     """Return what a translator or re-ranker (a folder, or one that is open) learnt; a linear one is an error."""
     from camber.model.directory import ModelDirectory
+    from camber.rerank.mixture import Mixed
     from camber.rerank.reranker import KIND, Reranker
 
     where = str(model) if isinstance(model, str | Path) else "MODEL"
@@ -50,7 +55,8 @@ def learnt(model: Any) -> Learnt:
         model = Reranker.load(model) if ModelDirectory.open(model).kind == KIND else camber.load(model)
     if isinstance(model, Reranker):
         linear, remedy = model.fitted.bent is None, f"camber rerank fit --learner mnr --model {where} …"
-        result = Learnt(model.responses(), model.fitted.trees())
+        kernels = model.fitted if isinstance(model.fitted, Mixed) else None
+        result = Learnt(model.responses(), model.fitted.trees(), kernels)
     else:
         bend, weights = model.decoder.bend, model.weights.values
         linear, remedy = not bend.FILE, f"camber tune {where} --bend mnr …"

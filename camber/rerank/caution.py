@@ -73,8 +73,23 @@ def step_by_folds(
     `chosen_by` gets sentences that it may look at and others, and gives the best hypotheses of the latter (-1: none)
     for each of `STEPS`.
     """
+    return STEPS[way_by_folds(data, chosen_by, len(STEPS), sure, seed)]
+
+
+def way_by_folds(
+    data: TuningData,
+    chosen_by: Callable[[TuningData, TuningData], list[I8]],
+    ways: int,
+    sure: float = 0.0,
+    seed: int = 1,
+) -> int:
+    """Return the number of the way whose choices score best on sentences that were held out; of equals the first.
+
+    `chosen_by` gives best hypotheses for each of so many `ways`, as for :func:`step_by_folds`. With `sure`, the first
+    is to stay: another must beat it on this share of resampled sets of those sentences.
+    """
     fold_of = np.arange(len(data)) % _FOLDS
-    chosen = np.zeros((len(STEPS), len(data), data.statistics.shape[1]))
+    chosen = np.zeros((ways, len(data), data.statistics.shape[1]))
     for fold in range(_FOLDS):
         sentences = np.flatnonzero(fold_of == fold)
         held = of_sentences(data, sentences)
@@ -83,8 +98,8 @@ def step_by_folds(
             chosen[row, sentences[best >= 0]] = held.statistics[best[best >= 0]]
     highest = int(np.argmax(data.quality(chosen.sum(1))))
     if highest and sure and paired_bootstrap(data.metric, chosen[0], chosen[highest], 500, seed).wins < sure:
-        return 0.0
-    return STEPS[highest]
+        return 0
+    return highest
 
 
 def unless_worse(fitted: Fitted, data: TuningData, own_order: int) -> Fitted:

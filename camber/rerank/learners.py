@@ -11,7 +11,7 @@ from camber.tune.tuners import TUNERS
 if TYPE_CHECKING:
     from camber.rerank.learner import Learner
 
-#: how a list's features become scores; every kind of bins is a learner, and so are trees
+#: how a list's features become scores; every kind of bins is a learner, and so are trees and kernels
 LEARNERS: Registry[type[Learner]] = Registry(
     "learner",
     "camber.learners",
@@ -19,6 +19,7 @@ LEARNERS: Registry[type[Learner]] = Registry(
         "linear": Entry("camber.rerank.linear:Linear", "one weight for each feature"),
         **{kind: Entry("camber.rerank.binned:Binned", f"a curve for each: {BENDS.help(kind)}") for kind in BINNED},
         "trees": Entry("camber.rerank.trees:Trees", "one weight for each, and regression trees over all of them"),
+        "mixture": Entry("camber.rerank.mixture:Mixed", "one weight for each, and kernels in the space of all of them"),
     },
 )
 

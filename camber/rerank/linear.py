@@ -23,6 +23,7 @@ import numpy as np
 from camber.arrays.types import F8
 from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
+from camber.errors import TuneError
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.model.directory import Draft, ModelDirectory
@@ -65,6 +66,16 @@ class Linear:
         if step is None or np.array_equal(*ends):
             step = confirmed_step(alike, ends, tuned, cautious=how.cautious)
         return cls(data.names, ((1.0 - step) * start + step * weights) / scales, scales, step)
+
+    def of_some(self, data: TuningData, how: Fitting) -> F8:
+        """Return weights that are fitted to some sentences alone, and go as far as these do.
+
+        Where such sentences teach nothing, the list's own order is kept.
+        """
+        try:
+            return type(self).fit(data, how, self.step).weights
+        except TuneError:
+            return np.eye(len(data.names))[how.own_order]
 
     def scores(self, features: F8) -> F8:
         """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]; what is absent counts as 0."""

@@ -7,7 +7,7 @@ print("\\n".join(report.lines()))
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ class Report:
     held_out: HeldOut | None = None
     bent: float | None = None  # how far from the linear model (0) to the bent one (1); None: a linear learner
     higher_is_better: bool = True  # of the metric
+    learnt: dict[str, Any] = field(default_factory=dict)  # what the learner records of itself
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -74,6 +75,11 @@ class Report:
         if self.bent is not None:
             lines.append(
                 f"bent responses: {self.bent:.0%} of the way from the linear model (0 %: it was kept as it is)"
+            )
+        if "bandwidth" in self.learnt:
+            lines.append(
+                f"kernels: bandwidth {self.learnt['bandwidth']:g}; {self.learnt['dropped']:.2%} of the mass of "
+                "posteriors was dropped"
             )
         return [*lines, self.summary()]
 
@@ -160,6 +166,7 @@ def evaluate(
         held,
         reranker.fitted.bent,
         metric.higher_is_better,
+        reranker.fitted.record(),
     )
 
 

@@ -87,15 +87,8 @@ class Trees:
             log.info("trees: none made sentences that were set aside better, and the model is linear")
             return replace(line, origin=linear.step, bent=0.0)
 
-        def straight(part: TuningData) -> F8:
-            """Return the weights of a linear model of some sentences, which goes as far as that of all of them."""
-            try:
-                return Linear.fit(part, how, linear.step).weights
-            except TuneError:  # these sentences alone teach nothing
-                return np.eye(len(data.names))[how.own_order]
-
         def chosen(seen: TuningData, held: TuningData) -> list[I8]:
-            start = cls.of_line(seen, straight(seen))
+            start = cls.of_line(seen, linear.of_some(seen, how))
             try:
                 end = start.with_trees(seen, how)
             except TuneError:

@@ -37,6 +37,7 @@ from camber.tune.tuner import REGULARISER, SPARSE
 
 METHODS = ("rprop", "lbfgs")
 SIGMOID, CAPPED = "sigmoid", "capped"  # smooth brevity penalties
+_PATIENCE = 20  # idle steps of RProp under a regulariser, which pulls back what a first step of all weights overshot
 _LEAST = 1e-12  # expected matches below this count as this: the logarithm stays finite
 
 
@@ -127,11 +128,12 @@ class ExpectedBleu(Settings):
         first = data.start(start)
         check_task(self, data, regulariser)
         objective = self.objective(data, first, regulariser)
-        if regulariser is not None:
+        if regulariser is not None and np.size(regulariser.ties()[0]):
             seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
             minimum = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS))
         elif self.method == "rprop":
-            minimum = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps)
+            patience = 5 if regulariser is None else _PATIENCE
+            minimum = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps, patience=patience)
         else:
             minimum = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
         weights = first.copy()

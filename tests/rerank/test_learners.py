@@ -20,6 +20,7 @@ from camber.rerank.binned import Binned
 from camber.rerank.learner import Learner
 from camber.rerank.learners import LEARNERS
 from camber.rerank.linear import Linear
+from camber.rerank.mixture import Mixed
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.trees import Trees
@@ -27,10 +28,10 @@ from camber.tune.tuners import takers
 
 
 def test_learners_declare_their_tuners_and_settings() -> None:
-    assert list(LEARNERS) == ["linear", "bins", "overlap", "lnr", "mnr", "trees"]
+    assert list(LEARNERS) == ["linear", "bins", "overlap", "lnr", "mnr", "trees", "mixture"]
     own = [LEARNERS.load(name).default_tuner for name in LEARNERS]
-    assert own == ["expected-bleu", "pro", "pro", "pro", "pro", "mert"]
-    assert [len(takers(LEARNERS.load(name).needs)) for name in LEARNERS] == [5, 3, 3, 3, 3, 5]
+    assert own == ["expected-bleu", "pro", "pro", "pro", "pro", "mert", "expected-bleu"]
+    assert [len(takers(LEARNERS.load(name).needs)) for name in LEARNERS] == [5, 3, 3, 3, 3, 5, 3]
     assert {name: sorted(LEARNERS.load(name).settings(name)) for name in LEARNERS} == {
         "linear": [],
         "bins": ["bits", "lines", "softness"],
@@ -38,12 +39,13 @@ def test_learners_declare_their_tuners_and_settings() -> None:
         "lnr": ["beta", "bits", "lines", "softness"],
         "mnr": ["beta", "bits", "gamma", "lines", "softness"],
         "trees": ["leaf", "leaves", "trees"],
+        "mixture": ["bandwidth", "kernel_kind", "kernels", "leave_out", "mass", "prior", "reestimate"],
     }
     assert all(LEARNERS.help(name) for name in LEARNERS)
 
 
 def test_the_classes_are_learners() -> None:
-    learners: list[type[Learner]] = [Linear, Binned, Trees, OneFeature]
+    learners: list[type[Learner]] = [Linear, Binned, Trees, Mixed, OneFeature]
     members = {name for name in vars(Learner) if not name.startswith("_")}
     for learner in learners:
         fields = {field.name for field in dataclasses.fields(learner)}  # type: ignore[arg-type]
