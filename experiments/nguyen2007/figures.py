@@ -12,9 +12,9 @@ from systems import Trainer, score_of
 
 from camber.arrays.ragged import offsets_from, places_of
 from camber.engine import Threads
-from camber.rerank.binned import bent_data, in_bins, make_bend, without_lines
 from camber.report.axes import round_edges
 from camber.report.pictures import alone, bin_curves, histogram
+from camber.rerank.binned import bent_data, in_bins, make_bend, without_lines
 from camber.tune.data import TuningData
 from camber.tune.expected import ExpectedBleu
 from camber.tune.mert import Mert
