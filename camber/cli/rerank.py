@@ -86,6 +86,8 @@ def fit(
     keeps all that, so that `camber rerank apply` makes the same ones.
     """
     from camber.files import read_lines
+    from camber.metrics.bleu import BLEU
+    from camber.metrics.metric import make_metric
     from camber.model.directory import check_place
     from camber.rerank.report import evaluate
     from camber.rerank.reranker import Reranker
@@ -94,6 +96,9 @@ def fit(
     learner = values["learner"]
     useful = LEARNERS.load(learner).settings(learner)
     refuse_idle([name for name in ResponseSettings().to_dict() if name not in useful], f"to --learner {learner}")
+    metric = make_metric(values["metric"], values["tokenize"], lowercase=values["lowercase"])
+    if not isinstance(metric, BLEU):
+        refuse_idle(["tree_alpha"], f"to --metric {values['metric']}")
     if lm is None:
         refuse_idle(["lm_language", "lm_lowercase"], "without --lm")
     features, responses = pick(FeatureSettings, values), pick(ResponseSettings, values)

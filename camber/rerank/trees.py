@@ -167,12 +167,11 @@ def boost(data: TuningData, line: F8, how: Fitting) -> Boosted | None:
 
     `line` float64[hypotheses] are those scores.
     """
-    settings = how.responses
     given, select = beside_line(data, line), None
     if len(data) >= FEW:
         aside = np.arange(len(data)) % ASIDE == ASIDE - 1
         given, select = (given.of_sentences(np.flatnonzero(side)) for side in (~aside, aside))
-    boosting = Boost(rounds=settings.trees, leaves=settings.leaves, leaf=settings.leaf, patience=PATIENCE)
+    boosting = Boost.of(how.responses, patience=PATIENCE)
     boosted = boosting.fit(given, [1.0], select=select, seed=how.seed, engine=how.engine)
     return boosted if len(boosted.forest) else None
 

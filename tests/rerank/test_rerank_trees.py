@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from toys.lists import with_values
 
 import camber
+from camber.bend.settings import TreeSettings
 from camber.bend.trees.document import read_forest
 from camber.cli import cli
 from camber.engine import Threads
@@ -110,7 +111,7 @@ def test_a_stored_model_scores_alike(leaf: str, tmp_path: Path) -> None:
     assert (again.trees, again.leaves, again.leaf) == (7, 4, leaf)
     assert (again.fitted.step, again.fitted.bent) == (reranker.fitted.step, reranker.fitted.bent)
     directory = ModelDirectory.open(tmp_path / "m", verify=True)
-    assert directory.settings["bend"] == {"trees": 7, "leaves": 4, "leaf": leaf}
+    assert directory.settings["bend"] == TreeSettings(trees=7, leaves=4, leaf=leaf).to_dict()
     assert 1 <= directory.sizes["trees"] == len(read_forest(directory.file("trees.json"))) <= 7
 
 
@@ -228,6 +229,8 @@ def test_the_command_fits_applies_and_tells_and_there_is_nothing_to_draw(tmp_pat
         ("trees", "--gamma=1"),
         ("mnr", "--leaves=3"),
         ("linear", "--trees=3"),
+        ("linear", "--tree-keep=3"),
+        ("mnr", "--tree-refit"),
     ],
 )
 def test_flags_that_make_no_difference_are_refused(learner: str, flag: str, tmp_path: Path) -> None:
@@ -235,6 +238,41 @@ def test_flags_that_make_no_difference_are_refused(learner: str, flag: str, tmp_
     done = CliRunner().invoke(cli, [*words, flag])
     assert done.exit_code == 2
     assert f"{flag.split('=')[0]} makes no difference to --learner {learner}" in done.output
+
+
+def test_settings_that_exclude_each_other_are_refused_by_their_flags(tmp_path: Path) -> None:
+    words = ["rerank", "fit", "--nbest", str(tmp_path / "list"), "--model", str(tmp_path / "m"), "--learner", "trees"]
+    for more, told in (
+        (["--tree-refit", "--tree-shrinkage=0.5"], "--tree-shrinkage is 0.5, which makes no difference"),
+        (["--tree-split=pairs", "--leaf=linear"], "--leaf is linear, but where splits are scored by pairs"),
+        (["--metric=chrf", "--tree-alpha=2"], "--tree-alpha makes no difference to --metric chrf"),
+    ):
+        done = CliRunner().invoke(cli, [*words, *more])
+        assert done.exit_code == 2
+        assert told in " ".join(done.output.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tree_split", "pairs"),
+        ("tree_pairs", "uniform"),
+        ("tree_keep", 3),
+        ("tree_alpha", 0.01),
+        ("tree_shrinkage", 0.5),
+        ("tree_refit", True),
+    ],
+)
+def test_every_choice_of_boosting_makes_a_difference_and_is_stored(name: str, value: Any, tmp_path: Path) -> None:
+    nbest, references = flipped()
+    usual, other = (
+        of_four_leaves(trees=4, cautious=False, **chosen).fit(nbest, references) for chosen in ({}, {name: value})
+    )
+    assert usual.scores(nbest).tobytes() != other.scores(nbest).tobytes()
+    other.save(tmp_path / "m")
+    assert ModelDirectory.open(tmp_path / "m").settings["bend"][name] == value
+    assert getattr(Reranker.load(tmp_path / "m"), name) == value
 
 
 def test_settings_are_checked() -> None:
