@@ -94,7 +94,7 @@ def unless_worse(fitted: Fitted, data: TuningData, own_order: int) -> Fitted:
     """
     if fitted.step == 0.0:
         return fitted
-    rankings = data.features[:, own_order], fitted.scores(data.present())
+    rankings = data.features[:, own_order], fitted.scores(data.present(), data.parts)
     before, after = data.quality(np.array([data.sums_of(data.best_by(scores)) for scores in rankings])).tolist()
     if after > before:
         return fitted

@@ -17,6 +17,7 @@ import numpy as np
 
 from camber.arrays.types import F8
 from camber.bend.response import Response
+from camber.features.parts import HypothesisParts
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.model.directory import Draft, ModelDirectory
@@ -60,7 +61,7 @@ class Linear:
             step = confirmed_step(alike, ends, tuned, cautious=how.cautious)
         return cls(data.names, ((1.0 - step) * start + step * weights) / scales, scales, step)
 
-    def scores(self, features: F8) -> F8:
+    def scores(self, features: F8, parts: HypothesisParts | None = None) -> F8:
         """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]; what is absent counts as 0."""
         scores = np.zeros(len(features))
         for column in np.flatnonzero(self.weights).tolist():  # in the order of features: the same bytes everywhere

@@ -139,7 +139,7 @@ def evaluate(
     one_best = _table(data, own, missing)
     held = _held_out(reranker, data, one_best, missing, folds, trials) if folds else None
     reranker.fit_data(data)
-    tuned = _table(data, data.best_by(reranker.fitted.scores(data.present())), missing)
+    tuned = _table(data, data.best_by(reranker.fitted.scores(data.present(), data.parts)), missing)
     best, worst = (
         corpus_oracle(metric, data.statistics, data.sentence_offsets, worst=side, missing=data.missing)
         for side in (False, True)
@@ -177,7 +177,7 @@ def _held_out(
     fold_of = np.arange(len(data)) % folds
     for fold in range(folds):
         reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)))
-        best = data.best_by(reranker.fitted.scores(data.present()))
+        best = data.best_by(reranker.fitted.scores(data.present(), data.parts))
         chosen[fold_of == fold] = best[fold_of == fold]
         log.info("held out: fold %d of %d", fold + 1, folds)
     tuned = _table(data, chosen, missing)

@@ -56,8 +56,8 @@ class Reranker:
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
     `gamma` says (mnr). Or it is trees (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which
-    are constants or linear in one feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with
-    curves, mert for the others.
+    are constants or linear in one feature (`leaf`), over parts or whole hypotheses (`tree_scope`). Without a
+    `tuner`, it is the learner's own: pro for those with curves, mert for the others.
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
@@ -146,7 +146,7 @@ class Reranker:
         refs: References | Sequence[str] | None = None,
         sources: Sequence[str] | None = None,
     ) -> TuningData:
-        """Return the columns that are fitted to: all features, and the metric's statistics."""
+        """Return the columns that are fitted to: all features, the metric's statistics, and parts where there are."""
         learner = LEARNERS.load(self.learner)
         check_tuner(self.tuner, learner.needs, learner.task, otherwise="--learner linear")
         metric = self.make_metric()
@@ -154,7 +154,8 @@ class Reranker:
         _tell_empty(nbest)
         if references:
             _warn_if_tokenised(nbest, references[0])
-        return TuningData.of(self.with_features(nbest, sources), metric, references)
+        data = TuningData.of(self.with_features(nbest, sources), metric, references)
+        return replace(data, parts=nbest.hypothesis_parts())
 
     def fit_data(self, data: TuningData) -> Reranker:
         """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
@@ -213,7 +214,8 @@ class Reranker:
                 f"or give a list with: {', '.join(fitted.names)}"
             )
         absent = np.full(wide.hypotheses, np.nan)
-        return fitted.scores(np.column_stack([columns.get(name, absent) for name in fitted.names]))
+        table = np.column_stack([columns.get(name, absent) for name in fitted.names])
+        return fitted.scores(table, nbest.hypothesis_parts())
 
     def rerank(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
         """Return the list with the model's scores, every sentence's hypotheses best first (equals in their order)."""

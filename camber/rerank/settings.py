@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from camber.bend.settings import BendSettings, bend_setting
 from camber.settings import Settings, setting
 
+#: scopes of trees: parts, whole hypotheses, or what suits a list
+LOCAL, GLOBAL, AUTO = "local", "global", "auto"
+
 
 @dataclass(frozen=True)
 class FeatureSettings(Settings):
@@ -20,7 +23,13 @@ class FeatureSettings(Settings):
 
 @dataclass(frozen=True)
 class ResponseSettings(BendSettings):
-    """How finely features are cut into bins, and how strongly the bins are tied: lists are shorter than dev sets."""
+    """What learners make of features: bins, coarser and less tied than for dev sets, which are longer, and trees."""
 
     bits: int = bend_setting("bits", 4)
     beta: float = bend_setting("beta", 1000.0)
+    tree_scope: str = setting(
+        AUTO,
+        "what trees look at: the parts of a hypothesis (local), as JSON Lines of camber translate have them, or the "
+        "whole hypothesis (global); auto: parts where the list has some that are rules",
+        choices=(AUTO, LOCAL, GLOBAL),
+    )

@@ -37,7 +37,7 @@ def test_learners_declare_their_tuners_and_settings() -> None:
         "overlap": ["bits"],
         "lnr": ["beta", "bits"],
         "mnr": ["beta", "bits", "gamma"],
-        "trees": sorted(TREE_SETTINGS),
+        "trees": sorted((*TREE_SETTINGS, "tree_scope")),
     }
     assert all(LEARNERS.help(name) for name in LEARNERS)
 

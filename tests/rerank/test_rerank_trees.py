@@ -111,7 +111,9 @@ def test_a_stored_model_scores_alike(leaf: str, tmp_path: Path) -> None:
     assert (again.trees, again.leaves, again.leaf) == (7, 4, leaf)
     assert (again.fitted.step, again.fitted.bent) == (reranker.fitted.step, reranker.fitted.bent)
     directory = ModelDirectory.open(tmp_path / "m", verify=True)
-    assert directory.settings["bend"] == TreeSettings(trees=7, leaves=4, leaf=leaf).to_dict()
+    chosen = TreeSettings(trees=7, leaves=4, leaf=leaf).to_dict()
+    assert directory.settings["bend"] == chosen | {"tree_scope": "auto"}
+    assert directory.settings["rerank"]["scope"] == "global"
     assert 1 <= directory.sizes["trees"] == len(read_forest(directory.file("trees.json"))) <= 7
 
 
