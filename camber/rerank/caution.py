@@ -28,7 +28,7 @@ STEPS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
 FEW = 10  # sentences: fewer are not split
 #: curves are taken only if they beat the line on this share of resampled sets of held-out sentences
 SURE = 0.8
-_FOLDS = 3
+FOLDS = 3  # of the sentences that are held out in turn
 
 
 def confirmed_step(
@@ -73,9 +73,9 @@ def step_by_folds(
     `chosen_by` gets sentences that it may look at and others, and gives the best hypotheses of the latter (-1: none)
     for each of `STEPS`.
     """
-    fold_of = np.arange(len(data)) % _FOLDS
+    fold_of = np.arange(len(data)) % FOLDS
     chosen = np.zeros((len(STEPS), len(data), data.statistics.shape[1]))
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         sentences = np.flatnonzero(fold_of == fold)
         held = of_sentences(data, sentences)
         seen = of_sentences(data, np.flatnonzero(fold_of != fold))

@@ -21,8 +21,10 @@ from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.nbest import NBest
 from camber.progress import log
 from camber.rerank.caution import of_sentences
+from camber.rerank.choice import Trial
 from camber.rerank.reranker import Reranker, as_references
 from camber.tune.data import TuningData
+from camber.tune.grid import told_value
 
 _LEVEL = 0.05  # of significance
 
@@ -56,6 +58,7 @@ class Report:
     held_out: HeldOut | None = None
     bent: float | None = None  # how far from the linear model (0) to the bent one (1); None: a linear learner
     higher_is_better: bool = True  # of the metric
+    trials: tuple[Trial, ...] = ()  # of a grid: what was tried, and how good it was by cross-validation
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -75,6 +78,9 @@ class Report:
             lines.append(
                 f"bent responses: {self.bent:.0%} of the way from the linear model (0 %: it was kept as it is)"
             )
+        if self.trials:
+            lines.append("the grid, by cross-validation (the best was taken):")
+            lines += [f"  {self._told(trial)}" for trial in self.trials]
         return [*lines, self.summary()]
 
     def summary(self) -> str:
@@ -113,6 +119,10 @@ class Report:
         digits, change = self._digits, held.tuned - self.one_best
         scores = f"{self.one_best:.{digits}f} → {held.tuned:.{digits}f} ({change:+.{digits}f}"
         return f"{self.metric} {scores}, p = {held.p:.4f})"
+
+    def _told(self, trial: Trial) -> str:
+        values = " ".join(f"{key}={told_value(value)}" for key, value in trial.values.items())
+        return f"{values}: " + ("failed" if trial.score is None else f"{trial.score:.{self._digits}f}")
 
     @property
     def _digits(self) -> int:
@@ -160,6 +170,7 @@ def evaluate(
         held,
         reranker.fitted.bent,
         metric.higher_is_better,
+        reranker.trials,
     )
 
 

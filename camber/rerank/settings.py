@@ -27,6 +27,7 @@ class ResponseSettings(BendSettings):
 
     bits: int = bend_setting("bits", 4)
     beta: float = bend_setting("beta", 1000.0)
+    leaves: int = bend_setting("leaves", 4)
     tree_scope: str = setting(
         AUTO,
         "what trees look at: the parts of a hypothesis (local), as JSON Lines of camber translate have them, or the "

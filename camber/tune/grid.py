@@ -89,8 +89,10 @@ def told_value(value: Value) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def parse_grid(text: str) -> dict[str, list[Value]]:
+def parse_grid(text: str, settings: type[BendSettings] = BendSettings) -> dict[str, list[Value]]:
     """Read a grid from a line such as ``bits=4,8 beta=10,1000`` or ``leaf=constant,linear tree_refit=false,true``.
+
+    Values of a field of the `settings` are of its type, all others numbers.
 
     >>> parse_grid("bits=4,8 beta=0.5")
     {'bits': [4, 8], 'beta': [0.5]}
@@ -102,12 +104,12 @@ def parse_grid(text: str) -> dict[str, list[Value]]:
             raise SettingsError(f"grid: {item!r}; expected key=value,value,… such as bits=4,8,12")
         if key in grid:
             raise SettingsError(f"grid: {key} is named twice; give all its values at once: {key}=…,…")
-        grid[key] = [_value(key, value) for value in values.split(",")]
+        grid[key] = [_value(key, value, settings) for value in values.split(",")]
     return grid
 
 
-def _value(key: str, text: str) -> Value:
-    kind = next((type(item.default) for item in fields(BendSettings) if item.name == key), float)
+def _value(key: str, text: str, settings: type[BendSettings]) -> Value:
+    kind = next((type(item.default) for item in fields(settings) if item.name == key), float)
     if kind is str and text:
         return text
     if kind is bool and text in ("true", "false"):

@@ -216,6 +216,7 @@ def run(*words: Any) -> Any:
     return CliRunner().invoke(cli, ["--quiet", *map(str, words)])
 
 
+@pytest.mark.slow
 def test_the_command_fits_and_applies_and_refuses(tmp_path: Path) -> None:
     nbest, references = planted()
     nbest.write(tmp_path / "list.jsonl")

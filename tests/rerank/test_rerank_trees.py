@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from toys.lists import with_values
+from toys.lists import flipped, with_values
 
 import camber
 from camber.bend.settings import TreeSettings
@@ -26,29 +26,6 @@ from camber.rerank.linear import Linear
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.trees import Trees
-
-WORDS = [f"w{number}" for number in range(40)]
-
-
-def flipped(sentences: int = 80, size: int = 6, seed: int = 1) -> tuple[NBest, list[str]]:
-    """Make a list where much of x is good if the sentence has the feature `kind`, and bad if it has not.
-
-    All hypotheses of a sentence have the same kind, so that it ranks nothing by itself: neither a line nor a curve for
-    each feature tells the good ones. The own scores tell nothing.
-    """
-    rng = np.random.default_rng(seed)
-    references, texts, rows = [], [], []
-    for _ in range(sentences):
-        reference = rng.choice(WORDS, 10)
-        references.append(" ".join(reference))
-        kind = float(rng.random() < 0.6)
-        for x in rng.uniform(-3.0, 3.0, size).tolist():
-            words = reference.copy()
-            words[: 1 if (x > 0.0) == (kind > 0.0) else 7] = "x"
-            texts.append(" ".join(words))
-            rows.append([x, kind])
-    scores = rng.normal(0.0, 1.0, len(texts))
-    return NBest.of_hypotheses(("x", "kind"), np.arange(sentences + 1) * size, texts, rows, scores), references
 
 
 def noise(sentences: int = 60, size: int = 6, seed: int = 3) -> tuple[NBest, list[str]]:
@@ -69,7 +46,7 @@ def of_four_leaves(**more: Any) -> Reranker:
 def test_a_conjunction_is_learnt_that_no_linear_model_can_rank() -> None:
     nbest, references = flipped(120)
     line = evaluate(Reranker(tokenize="none"), nbest, references, folds=3, trials=200)
-    trees = evaluate(of_four_leaves(), nbest, references, folds=3, trials=200)
+    trees = evaluate(Reranker("trees", tokenize="none"), nbest, references, folds=3, trials=200)  # as they usually are
     assert line.held_out is not None
     assert trees.held_out is not None
     assert trees.held_out.tuned > line.held_out.tuned + 10
