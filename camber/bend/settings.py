@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from camber.errors import SettingsError
 from camber.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class BendSettings(Settings):
-    """How finely values are cut into bins, how strongly neighbouring bins are tied, and how trees grow."""
+class BinSettings(Settings):
+    """How finely values are cut into bins, and how strongly neighbouring bins are tied."""
 
     bits: int = setting(8, "at most 2^bits bins for a feature", low=1, high=20)
     beta: float = setting(
@@ -20,11 +21,60 @@ class BendSettings(Settings):
         high=1e18,
     )
     gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1, high=100)
+
+
+@dataclass(frozen=True)
+class TreeSettings(Settings):
+    """How trees grow (toutanova2013): their shape, the pairs of hypotheses that they learn to rank, their weights."""
+
     trees: int = setting(25, "trees at most; held-out sentences say when to stop", low=1, high=10_000)
-    leaves: int = setting(2, "leaves of a tree", low=2, high=64)
+    leaves: int = setting(
+        2, "leaves of a tree; 2 ask one question, which is no conjunction of features: that wants 3 or more",
+        low=2, high=64,
+    )  # fmt: skip
     leaf: str = setting(
         "constant", "what leaves are: constants, or lines in one feature", choices=("constant", "linear")
     )
+    tree_split: str = setting(
+        "parts",
+        "how splits are scored: by squares over parts, all of a hypothesis with one gradient, or by what they do to "
+        "pairs of hypotheses",
+        choices=("parts", "pairs"),
+    )
+    tree_pairs: str = setting(
+        "largest",
+        "which pairs of hypotheses are ranked, of those that were drawn: the largest differences, or any alike",
+        choices=("largest", "uniform"),
+    )
+    tree_keep: int = setting(100, "pairs of hypotheses per sentence that trees learn to rank", low=1, high=1_000_000)
+    tree_alpha: float = setting(
+        1.0, "what is added to all counts of the sentence BLEU that tells the better of a pair", low=0.0, high=1e6
+    )
+    tree_shrinkage: float = setting(1.0, "how much of its weight a new tree gets", low=1e-6, high=1.0)
+    tree_refit: bool = setting(False, "fit all weights again after every tree")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = type(self).__name__
+        if self.tree_split == "pairs" and self.leaf == "linear":
+            raise SettingsError(
+                f"{name}.leaf is linear, but where splits are scored by pairs, leaves are constants; leave it out, or "
+                f"{name}.tree_split"
+            )
+        if self.tree_refit and self.tree_shrinkage != 1.0:
+            raise SettingsError(
+                f"{name}.tree_shrinkage is {self.tree_shrinkage:g}, which makes no difference where all weights are "
+                f"fitted again; leave it out, or {name}.tree_refit"
+            )
+
+
+@dataclass(frozen=True)
+class BendSettings(TreeSettings, BinSettings):
+    """The settings of bins, then those of trees."""
+
+
+#: the settings of trees
+TREE_SETTINGS = tuple(item.name for item in fields(TreeSettings))
 
 
 def bend_setting(name: str, default: Any) -> Any:

@@ -102,6 +102,12 @@ def command() -> None:
     show_default=True,
     help="Leave the list's own order only as far as held-out sentences of the list confirm; takes four fits.",
 )
+@click.option(
+    "--grid",
+    metavar="KEY=V,V…",
+    help='Settings of the learner to choose by cross-validation on the list, such as "leaves=2,4 tree_keep=100,300" or '
+    '"bits=3,5 beta=10,1000".',
+)
 @click.option("--held-out", type=click.IntRange(2), metavar="K", help="Cross-validate with K folds of sentences.")
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON, with weights, curves and trees.")
 @seed_option
@@ -131,18 +137,29 @@ def fit(
     """
     from camber.features.weights import Weights
     from camber.files import read_lines
+    from camber.metrics.bleu import BLEU
+    from camber.metrics.metric import make_metric
     from camber.model.directory import check_place
     from camber.nbest.beside import lines_beside
+    from camber.rerank.choice import combinations
     from camber.rerank.report import evaluate
     from camber.rerank.reranker import Reranker
+    from camber.tune.grid import parse_grid
 
     check_place(model, "rerank")
     learner = values["learner"]
     useful = LEARNERS.load(learner).settings(learner)
     refuse_idle([name for name in ResponseSettings().to_dict() if name not in useful], f"to --learner {learner}")
+    metric = make_metric(values["metric"], values["tokenize"], lowercase=values["lowercase"])
+    if not isinstance(metric, BLEU):
+        refuse_idle(["tree_alpha"], f"to --metric {values['metric']}")
     if lm is None:
         refuse_idle(["lm_language", "lm_lowercase"], "without --lm")
     features, responses = pick(FeatureSettings, values), pick(ResponseSettings, values)
+    if values["grid"] is not None:
+        values["grid"] = parse_grid(values["grid"], ResponseSettings)
+        refuse_idle(values["grid"], "beside a --grid that names it")
+        combinations(values["grid"], responses, useful, learner)  # wrong ones are told before a long list is read
     sides = {file: read_lines(file) for file in (*references, *([source] if source else []))}
     exact = len(next(iter(sides.values()))) if sides and candidates else None  # no numbers tell what is missing there
     nbest = _with_scores(_read(path, nbest_format, at_least, candidates, exact), scores, outside, values["metric"])

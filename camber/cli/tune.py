@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, engine_option, given, refuse_idle, seed_option, settings_options
+from camber.cli.options import (
+    FILE,
+    engine_option,
+    given,
+    naming_flags,
+    refuse_idle,
+    seed_option,
+    settings_options,
+)
 from camber.tune.loop import TuneSettings
 
 
@@ -16,7 +24,10 @@ from camber.tune.loop import TuneSettings
 @click.option("--dev-source", required=True, type=FILE, help="Source side of the development set.")
 @click.option("--dev-target", required=True, type=FILE, multiple=True, help="Its reference; may be repeated.")
 @click.option(
-    "--grid", metavar="KEY=V,V…", help='Hyper-parameters to try, such as "bits=4,8 beta=1000,100000"; also gamma, l2.'
+    "--grid",
+    metavar="KEY=V,V…",
+    help='Hyper-parameters to try, such as "bits=4,8 beta=1000,100000" or, of trees, "leaves=2,4 tree_keep=100,300"; '
+    "every setting of bends, and l2.",
 )
 @click.option("--hyper-source", type=FILE, help="Source side of the set that chooses among them.")
 @click.option("--hyper-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
@@ -38,7 +49,8 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
     from camber.tune.grid import GridOutcome, parse_grid
 
     named = given(TuneSettings, values)
-    settings = TuneSettings.from_dict(named)
+    with naming_flags({TuneSettings: ""}):
+        settings = TuneSettings.from_dict(named)
     _refuse_idle(model, settings.bend)
     if values["grid"] is not None:
         refuse_idle([name for name in parse_grid(values["grid"]) if name in named], "beside a --grid that names it")
@@ -61,14 +73,17 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
 
 
 def _refuse_idle(model: Path, bend: str) -> None:
-    """Refuse hyper-parameters of bins where there are none, or where they are made already."""
-    from camber.bend.kinds import KEEP, idle_settings
+    """Refuse hyper-parameters of bins and trees where there are none, or where they are made already."""
+    from camber.bend.kinds import KEEP, idle_settings, settings_of
     from camber.model.bend import read_bend
     from camber.model.directory import ModelDirectory
+    from camber.tune.grid import MADE_WITH
 
     if bend != KEEP:
         refuse_idle(idle_settings(bend), f"to --bend {bend}")
         return
     kept = read_bend(ModelDirectory.open(model))
-    told = f"to bins ({kept.kind})" if kept.width else "to a model without bins"
-    refuse_idle(["bits", *idle_settings(kept.kind)], f"{told}; name a bend with --bend")
+    told = f"to bins ({kept.kind})" if kept.width else "to a model without bins or trees"
+    if "trees" in settings_of(kept.kind):
+        told = f"to trees that are kept ({kept.kind})"
+    refuse_idle([*MADE_WITH, *idle_settings(kept.kind)], f"{told}; name a bend with --bend")

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.distinct import number_rows
+from camber.arrays.ragged import offsets_from, places_of
 from camber.arrays.types import F8, I4, I8
 from camber.errors import CamberError
 from camber.features.feature import RULE, Feature, linear_table, names_of
@@ -147,6 +148,34 @@ class Parts:
         table, places = distinct_rows(self.table[:, inside])
         return Parts(chosen, table, places[self.rows], self.context[:, outside], self.rules)
 
+    def arranged(self, features: Sequence[Feature]) -> Parts:
+        """Return the same parts with these features only, in the order asked for; what they lack is absent.
+
+        A feature of the same name that is another one, such as a logarithm where a probability is asked for, is an
+        error.
+        """
+        known = {feature.name: feature for feature in self.features}
+        for feature in features:
+            own = known.get(feature.name, feature)
+            if own != feature:
+                raise CamberError(
+                    f"{feature.name} of parts is a {own.kind} ({own.scope}) here, expected a {feature.kind} "
+                    f"({feature.scope}); give a list that was made as the first one was"
+                )
+
+        def laid_out(values: F8, columns: list[int], *, of_rules: bool) -> F8:
+            wanted = [feature.name for feature in features if (feature.scope == RULE) is of_rules]
+            places = {self.features[column].name: place for place, column in enumerate(columns)}
+            chosen = np.full((len(values), len(wanted)), np.nan)
+            for at, name in enumerate(wanted):
+                if name in places:
+                    chosen[:, at] = values[:, places[name]]
+            return chosen
+
+        table, rows = distinct_rows(laid_out(self.table, self._table_columns, of_rules=True))
+        context = laid_out(self.context, self._context_columns, of_rules=False)
+        return Parts(tuple(features), table, rows[self.rows], context, self.rules)
+
     def with_feature(self, feature: Feature, values: npt.ArrayLike) -> Parts:
         """Return the same parts with one more feature behind the others, given part by part: float64[parts]."""
         column = np.asarray(values, np.float64).reshape(len(self), 1)
@@ -184,6 +213,48 @@ class Parts:
             sums = np.empty((len(bounds) - 1, len(wanted)))
             _sum_parts(bounds - bounds[0], self.rows[block], table, context, inside, outside, sums)
             yield sums
+
+
+@dataclass(frozen=True, eq=False)
+class HypothesisParts:
+    """The parts of hypotheses: those of hypothesis `h` are ``starts[h]`` … ``ends[h] - 1``.
+
+    Taking the parts of some hypotheses copies none of them.
+
+    >>> parts = Parts.of_dense((Feature("x"),), [[1.0], [2.0], [3.0], [4.0]], [7, -1, 7, 8])
+    >>> two, offsets = HypothesisParts.of(parts, np.array([0, 1, 4])).take(np.array([1])).of_rules()
+    >>> two.dense().tolist(), offsets.tolist()
+    ([[3.0], [4.0]], [0, 2])
+    """
+
+    parts: Parts
+    starts: I8  # [hypotheses]
+    ends: I8  # [hypotheses]
+
+    @classmethod
+    def of(cls, parts: Parts, offsets: I8) -> HypothesisParts:
+        """Take parts that lie behind each other, those of hypothesis `h` from ``offsets[h]`` on."""
+        return cls(parts, offsets[:-1], offsets[1:])
+
+    def __len__(self) -> int:
+        """Return the number of hypotheses."""
+        return len(self.starts)
+
+    def take(self, hypotheses: I8) -> HypothesisParts:
+        """Return those of some hypotheses, in the order asked for."""
+        return replace(self, starts=self.starts[hypotheses], ends=self.ends[hypotheses])
+
+    def any_rule(self) -> bool:
+        """Say whether some part is a rule."""
+        rules = offsets_from(self.parts.rules >= 0)
+        return bool((rules[self.ends] > rules[self.starts]).any())
+
+    def of_rules(self) -> tuple[Parts, I8]:
+        """Return the parts that are rules, those of hypothesis `h` from ``offsets[h]`` on, and these offsets."""
+        sizes = self.ends - self.starts
+        places = places_of(self.starts, sizes)
+        rules = self.parts.rules[places] >= 0
+        return self.parts.take(places[rules]), offsets_from(rules)[offsets_from(sizes)]
 
 
 def distinct_rows(values: npt.ArrayLike) -> tuple[F8, I4]:

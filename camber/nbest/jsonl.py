@@ -30,7 +30,7 @@ from camber.features.feature import Feature
 from camber.files import write_whole
 from camber.nbest.collecting import PartsCollector
 from camber.nbest.formats import Format
-from camber.nbest.nbest import NBest
+from camber.nbest.nbest import NO_RULE, NBest
 from camber.nbest.reading import SentenceBounds, numbered_lines
 from camber.nbest.writing import listed_features
 
@@ -44,7 +44,6 @@ _SIDES = ("source_text", "target_text")
 _KEYS = {"sentence", "rank", "text", "features", "kinds", "parts", "extra", *(name for name, _ in _COLUMNS), *_SIDES}
 #: What a feature may be besides its name, with the values that go without saying.
 _USUAL = {own.name: own.default for own in dataclasses.fields(Feature) if own.name != "name"}
-_NO_RULE = -1
 _LARGEST = 2**31 - 1  # of spans and numbers of rules
 _BLOCK = 100  # hypotheses whose parts are written at a time
 
@@ -59,7 +58,7 @@ def write_jsonl(nbest: NBest, path: str | Path) -> None:
     }
     given = [(key, column) for key, column in columns.items() if column is not None]
     sides = [(key, side) for key, side in zip(_SIDES, (nbest.sources, nbest.targets), strict=True) if side is not None]
-    parts = None if _is_plain(nbest) else _parts(nbest)
+    parts = _parts(nbest) if nbest.has_parts else None
     starts, owners = nbest.sentence_offsets.tolist(), nbest.sentences().tolist()
     dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
     with write_whole(path) as stream:
@@ -111,17 +110,6 @@ def _kinds(features: tuple[Feature, ...]) -> dict[str, dict[str, Any]]:
     return {name: unusual for name, unusual in kinds.items() if unusual}
 
 
-def _is_plain(nbest: NBest) -> bool:
-    """Say whether the features of hypotheses tell all about their parts."""
-    return (
-        nbest.source_spans is None
-        and nbest.target_spans is None
-        and bool((np.diff(nbest.part_offsets) == 1).all())
-        and bool((nbest.parts.rules == _NO_RULE).all())
-        and not any(feature.logarithmic for feature in nbest.features)
-    )
-
-
 def _parts(nbest: NBest) -> Iterator[list[dict[str, Any]]]:
     """Yield the parts of every hypothesis, with all their features as numbers."""
     for first in range(0, nbest.hypotheses, _BLOCK):
@@ -147,7 +135,7 @@ def _listed_parts(parts: list[dict[str, Any]], sums: list[float], *, nulls: bool
             for value, total in zip(part["features"], sums, strict=True)
             if nulls or total == total
         ]
-        if part["rule"] == _NO_RULE:
+        if part["rule"] == NO_RULE:
             del part["rule"]
     return parts
 
@@ -246,7 +234,7 @@ class _Reader:
         absent = [name for name, value in features.items() if value is None] if None in features.values() else ()
         if parts is None:
             self.features.add_whole(names, sums, absent)
-            self.rules.append(_NO_RULE)
+            self.rules.append(NO_RULE)
             self.parts.append(self.parts[-1] + 1)
             return
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
@@ -254,7 +242,7 @@ class _Reader:
         values = array("d")
         for part in parts:
             values.extend(self._numbers(part.get("features"), len(names), nulls=True))
-            self.rules.append(self._rule(part.get("rule", _NO_RULE)))
+            self.rules.append(self._rule(part.get("rule", NO_RULE)))
             for side, spans in self.spans.items():
                 if side in part:
                     spans.extend(self._span(part[side], side))

@@ -24,12 +24,14 @@ from camber.arrays.ragged import offsets_from, owners_of, places_of
 from camber.arrays.types import F8, I4, I8, AnyArray, Bools
 from camber.errors import CamberError, SettingsError
 from camber.features.feature import Feature
-from camber.features.parts import Parts
+from camber.features.parts import HypothesisParts, Parts
 from camber.progress import log
 
 if TYPE_CHECKING:
     from camber.metrics.metric import Metric, References
 
+#: The number of a part that is no rule.
+NO_RULE = -1
 #: Rows whose values are checked at a time: a mask of all of them would take an eighth of their room.
 _BLOCK = 1 << 20
 
@@ -142,7 +144,7 @@ class NBest:
         return cls(
             np.asarray(sentence_offsets, np.int64),
             np.arange(len(texts) + 1),
-            Parts.of_dense(named, table, np.full(len(texts), -1, np.int32)),
+            Parts.of_dense(named, table, np.full(len(texts), NO_RULE, np.int32)),
             list(texts),
             None if scores is None else np.asarray(scores, np.float64),
             **more,
@@ -177,6 +179,21 @@ class NBest:
         NaN where all parts lack a feature; a hypothesis without parts has zeros.
         """
         return self.parts.linear_sums(self.part_offsets)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether parts tell more than the features of hypotheses; in lists of other engines they do not."""
+        return (
+            self.source_spans is not None
+            or self.target_spans is not None
+            or bool((np.diff(self.part_offsets) != 1).any())
+            or bool((self.parts.rules != NO_RULE).any())
+            or any(feature.logarithmic for feature in self.features)
+        )
+
+    def hypothesis_parts(self) -> HypothesisParts | None:
+        """Return the parts of every hypothesis; None where they tell no more than its features."""
+        return HypothesisParts.of(self.parts, self.part_offsets) if self.has_parts else None
 
     def hypothesis_blocks(self) -> Iterator[F8]:
         """Yield the rows of :meth:`hypothesis_features`, some at a time: all of them may be larger than the list."""

@@ -16,7 +16,7 @@ from camber.model.bend import write_bend
 from camber.model.directory import ModelDirectory, check_place, write_model
 from camber.model.translator import Translator, load
 from camber.tune.dev_set import DevSet
-from camber.tune.grid import Grid, GridOutcome, parse_grid, tune_grid
+from camber.tune.grid import MADE_WITH, Grid, GridOutcome, parse_grid, tune_grid
 from camber.tune.loop import Outcome, TuneSettings, tune
 from camber.tune.tuner import Tuner
 
@@ -31,7 +31,7 @@ def tune_model(
     *,
     hyper_source: str | Path | None = None,
     hyper_target: Sequence[str | Path] | str | Path | None = None,
-    grid: Mapping[str, Sequence[float]] | str | None = None,
+    grid: Grid | str | None = None,
     out: str | Path | None = None,
     settings: TuneSettings | Mapping[str, Any] | None = None,
     seed: int = 1,
@@ -148,8 +148,9 @@ def with_weights(
         settings = outcome.settings
     if settings:
         bend = translator.decoder.bend
-        bits = recorded.get("tune", {}).get("bits", settings.bits) if settings.bend == KEEP else settings.bits
-        recorded["tune"] = replace(settings, bend=bend.kind, bits=bits).to_dict()
+        before = recorded.get("tune", {}) if settings.bend == KEEP else {}
+        made_with = {name: before[name] for name in MADE_WITH if name in before}
+        recorded["tune"] = replace(settings, bend=bend.kind, **made_with).to_dict()
     recorded |= translator.decoder.recorded
     with write_model(out, directory.kind, recorded) as draft:
         draft.take_model(ModelDirectory.open(model))  # again: pairs may have been added since

@@ -140,8 +140,9 @@ def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) 
     """Grow trees, and translate with one that looks at the language model."""
     dev = dev_set(model, source[:20], [target[:20]])
     empty = bent_decoder(model.decoder, dev.inputs, "trees", BendSettings())
-    for leaf in ("constant", "linear"):
-        grown_decoder(empty, dev, BendSettings(trees=2, leaves=3, leaf=leaf), 10, engine=Threads(1))
+    for chosen in ({"leaf": "constant"}, {"leaf": "linear", "tree_refit": True}, {"tree_split": "pairs"}):
+        settings = BendSettings.from_dict({"trees": 2, "leaves": 3, **chosen})
+        grown_decoder(empty, dev, settings, 10, engine=Threads(1))
     inputs = model.decoder.inputs
     tree = Tree.of_split(names_of(inputs).index("lm"), -3.0, (0.0, 0.1))
     bend = TreesBend(LogBend(inputs), Forest(inputs, (tree,)))

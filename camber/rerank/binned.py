@@ -37,7 +37,7 @@ from camber.bend.trees.description import WeighedTree
 from camber.bend.weighing import Weighing
 from camber.errors import TuneError
 from camber.features.feature import Feature, names_of
-from camber.features.parts import Parts
+from camber.features.parts import HypothesisParts, Parts
 from camber.features.weights import Weights
 from camber.model.bend import BINS
 from camber.model.directory import Draft, ModelDirectory
@@ -126,7 +126,7 @@ class Binned:
         """What looks the values up."""
         return Weighing(self.bend, dict(zip(self.bend.names, self.weights.tolist(), strict=True)))
 
-    def scores(self, features: F8) -> F8:
+    def scores(self, features: F8, parts: HypothesisParts | None = None) -> F8:
         """Return the score of every hypothesis: [hypotheses, features], NaN where absent → [hypotheses]."""
         return self.weighing.rule_worth(features, np.arange(features.shape[1]))
 

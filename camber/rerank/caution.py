@@ -28,7 +28,7 @@ STEPS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
 FEW = 10  # sentences: fewer are not split
 #: curves are taken only if they beat the line on this share of resampled sets of held-out sentences
 SURE = 0.8
-_FOLDS = 3
+FOLDS = 3  # of the sentences that are held out in turn
 
 
 def confirmed_step(
@@ -88,9 +88,9 @@ def way_by_folds(
     `chosen_by` gives best hypotheses for each of so many `ways`, as for :func:`step_by_folds`. With `sure`, the first
     is to stay: another must beat it on this share of resampled sets of those sentences.
     """
-    fold_of = np.arange(len(data)) % _FOLDS
+    fold_of = np.arange(len(data)) % FOLDS
     chosen = np.zeros((ways, len(data), data.statistics.shape[1]))
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         sentences = np.flatnonzero(fold_of == fold)
         held = of_sentences(data, sentences)
         seen = of_sentences(data, np.flatnonzero(fold_of != fold))
@@ -109,7 +109,7 @@ def unless_worse(fitted: Fitted, data: TuningData, own_order: int) -> Fitted:
     """
     if fitted.step == 0.0:
         return fitted
-    rankings = data.features[:, own_order], fitted.scores(data.present())
+    rankings = data.features[:, own_order], fitted.scores(data.present(), data.parts)
     before, after = data.quality(np.array([data.sums_of(data.best_by(scores)) for scores in rankings])).tolist()
     if after > before:
         return fitted

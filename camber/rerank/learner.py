@@ -16,6 +16,7 @@ from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
 from camber.engine import LOCAL, Engine
 from camber.errors import TuneError, UnmovedError
+from camber.features.parts import HypothesisParts
 from camber.metrics.outside import Outside
 from camber.model.directory import Draft, ModelDirectory
 from camber.rerank.settings import ResponseSettings
@@ -92,7 +93,7 @@ class Learner(Protocol):
 
     @classmethod
     def fit(cls, data: TuningData, how: Fitting) -> Self:
-        """Learn from the columns of a list."""
+        """Learn from the columns of a list, and from ``data.parts`` if it looks at them."""
         ...
 
     @property
@@ -110,8 +111,11 @@ class Learner(Protocol):
         """How far from a linear model (0) to the learnt curves (1); None if it learns no curves."""
         ...
 
-    def scores(self, features: F8) -> F8:
-        """Return the score of every hypothesis: [hypotheses, features], NaN where absent → [hypotheses]."""
+    def scores(self, features: F8, parts: HypothesisParts | None = None) -> F8:
+        """Return the score of every hypothesis: [hypotheses, features], NaN where absent → [hypotheses].
+
+        `parts` are those of the hypotheses, where a list has them.
+        """
         ...
 
     def responses(self) -> list[Response]:

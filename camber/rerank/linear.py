@@ -24,6 +24,7 @@ from camber.arrays.types import F8
 from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
 from camber.errors import TuneError
+from camber.features.parts import HypothesisParts
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.model.directory import Draft, ModelDirectory
@@ -77,7 +78,7 @@ class Linear:
         except TuneError:
             return np.eye(len(data.names))[how.own_order]
 
-    def scores(self, features: F8) -> F8:
+    def scores(self, features: F8, parts: HypothesisParts | None = None) -> F8:
         """Return the score of every hypothesis: [hypotheses, features] → [hypotheses]; what is absent counts as 0."""
         scores = np.zeros(len(features))
         for column in np.flatnonzero(self.weights).tolist():  # in the order of features: the same bytes everywhere

@@ -21,8 +21,10 @@ from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.nbest import NBest
 from camber.progress import log
 from camber.rerank.caution import of_sentences
+from camber.rerank.choice import Trial
 from camber.rerank.reranker import Reranker, as_references
 from camber.tune.data import TuningData
+from camber.tune.grid import told_value
 
 _LEVEL = 0.05  # of significance
 
@@ -57,6 +59,7 @@ class Report:
     bent: float | None = None  # how far from the linear model (0) to the bent one (1); None: a linear learner
     higher_is_better: bool = True  # of the metric
     learnt: dict[str, Any] = field(default_factory=dict)  # what the learner records of itself
+    trials: tuple[Trial, ...] = ()  # of a grid: what was tried, and how good it was by cross-validation
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -81,6 +84,9 @@ class Report:
                 f"kernels: bandwidth {self.learnt['bandwidth']:g}; {self.learnt['dropped']:.2%} of the mass of "
                 "posteriors was dropped"
             )
+        if self.trials:
+            lines.append("the grid, by cross-validation (the best was taken):")
+            lines += [f"  {self._told(trial)}" for trial in self.trials]
         return [*lines, self.summary()]
 
     def summary(self) -> str:
@@ -120,6 +126,10 @@ class Report:
         scores = f"{self.one_best:.{digits}f} → {held.tuned:.{digits}f} ({change:+.{digits}f}"
         return f"{self.metric} {scores}, p = {held.p:.4f})"
 
+    def _told(self, trial: Trial) -> str:
+        values = " ".join(f"{key}={told_value(value)}" for key, value in trial.values.items())
+        return f"{values}: " + ("failed" if trial.score is None else f"{trial.score:.{self._digits}f}")
+
     @property
     def _digits(self) -> int:
         return digits_of(self.signature)
@@ -145,7 +155,7 @@ def evaluate(
     one_best = _table(data, own, missing)
     held = _held_out(reranker, data, one_best, missing, folds, trials) if folds else None
     reranker.fit_data(data).watch(data, nbest, sources)
-    tuned = _table(data, data.best_by(reranker.fitted.scores(data.present())), missing)
+    tuned = _table(data, data.best_by(reranker.fitted.scores(data.present(), data.parts)), missing)
     best, worst = (
         corpus_oracle(metric, data.statistics, data.sentence_offsets, worst=side, missing=data.missing)
         for side in (False, True)
@@ -167,6 +177,7 @@ def evaluate(
         reranker.fitted.bent,
         metric.higher_is_better,
         reranker.fitted.record(),
+        reranker.trials,
     )
 
 
@@ -184,7 +195,7 @@ def _held_out(
     fold_of = np.arange(len(data)) % folds
     for fold in range(folds):
         reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)))
-        best = data.best_by(reranker.fitted.scores(data.present()))
+        best = data.best_by(reranker.fitted.scores(data.present(), data.parts))
         chosen[fold_of == fold] = best[fold_of == fold]
         log.info("held out: fold %d of %d", fold + 1, folds)
     tuned = _table(data, chosen, missing)

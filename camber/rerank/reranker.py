@@ -26,12 +26,14 @@ from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
 from camber.progress import log
 from camber.rerank.caution import unless_worse
+from camber.rerank.choice import Trial, best_settings, combinations
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
 from camber.rerank.learner import Fitting, Learner, Texts
 from camber.rerank.learners import LEARNERS, usual_tuner
 from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.settings import Settings
 from camber.tune.data import TuningData
+from camber.tune.grid import Grid
 from camber.tune.tuners import check_tuner
 
 Chosen = TypeVar("Chosen", bound=Settings)
@@ -58,8 +60,10 @@ class Reranker:
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
     `gamma` says (mnr), with soft edges (`softness`), beside or in place of `lines`. Or it is trees
     (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which are constants or linear in one
-    feature (`leaf`). Without a `tuner`, it is the learner's own: pro for those with curves, expected-bleu for the
-    linear one (mert for other metrics than BLEU), mert for trees.
+    feature (`leaf`), over parts or whole hypotheses (`tree_scope`). Without a `tuner`, it is the learner's own: pro for
+    those with curves, expected-bleu for the linear one (mert for other metrics than BLEU), mert for trees. A `grid`
+    such as ``{"leaves": [2, 4]}`` has values of these settings to choose from by cross-validation
+    (:mod:`camber.rerank.choice`).
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])
@@ -81,6 +85,7 @@ class Reranker:
         tuner_settings: Mapping[str, Any] | None = None,
         seed: int = 1,
         engine: Engine = LOCAL,
+        grid: Grid | None = None,
         **settings: Any,
     ) -> None:
         self.learner, self.metric = learner, metric
@@ -89,13 +94,14 @@ class Reranker:
         self.reference_length = reference_length
         self.lm, self.cautious = lm, cautious
         self.tuner_settings = dict(tuner_settings or {})
-        self.seed, self.engine = seed, engine
+        self.seed, self.engine, self.grid = seed, engine, grid
         usual = FeatureSettings().to_dict() | ResponseSettings().to_dict()
         for name in settings:
             if name not in usual:
                 known = ", ".join([*vars(self), *usual])
                 raise SettingsError(f"unknown setting {name!r} of a re-ranker; known: {known}")
         vars(self).update(usual | settings)  # attributes like the others, which are checked when it is fitted
+        self.trials: tuple[Trial, ...] = ()  # what the grid gave
         self._fitted: Learner | None = None
         self._optional: frozenset[str] = frozenset()  # features that some hypotheses lacked, and lists may lack
         self._facts: dict[str, int] = {}
@@ -151,7 +157,7 @@ class Reranker:
         refs: References | Sequence[str] | None = None,
         sources: Sequence[str] | None = None,
     ) -> TuningData:
-        """Return the columns that are fitted to: all features, and the metric's statistics."""
+        """Return the columns that are fitted to: all features, the metric's statistics, and parts where there are."""
         learner = LEARNERS.load(self.learner)
         check_tuner(self.tuner, learner.needs, learner.task, otherwise="--learner linear")
         metric = self.make_metric()
@@ -159,27 +165,37 @@ class Reranker:
         _tell_empty(nbest)
         if references:
             _warn_if_tokenised(nbest, references[0])
-        return TuningData.of(self.with_features(nbest, sources), metric, references)
+        data = TuningData.of(self.with_features(nbest, sources), metric, references)
+        return replace(data, parts=nbest.hypothesis_parts())
 
     def fit_data(self, data: TuningData) -> Reranker:
         """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
+        if self.grid is not None:
+            useful = LEARNERS.load(self.learner).settings(self.learner)
+            todo = combinations(self.grid, self.response_settings, useful, self.learner)
+            best, self.trials = best_settings(data, todo, self._learnt)
+            vars(self).update(best.to_dict())
+        self._fitted = self._learnt(data, self.response_settings)
+        lacked = [] if data.absent is None else np.flatnonzero(data.absent.any(0)).tolist()
+        self._optional = frozenset(data.names[place] for place in lacked)
+        self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
+        return self
+
+    def _learnt(self, data: TuningData, responses: ResponseSettings) -> Learner:
+        """Return the learner that was fitted to columns, or one that keeps the own order."""
         own_order = max(place for place, name in enumerate(data.names) if name in (OWN_SCORE, OWN_RANK))
         how = Fitting(
             self.learner,
             own_order,
             self.tuner,
             tuner_settings=self.tuner_settings,
-            responses=self.response_settings,
+            responses=responses,
             cautious=self.cautious,
             seed=self.seed,
             engine=self.engine,
         )
         fitted = LEARNERS.load(self.learner).fit(data, how)
-        self._fitted = unless_worse(fitted, data, own_order) if self.cautious else fitted
-        lacked = [] if data.absent is None else np.flatnonzero(data.absent.any(0)).tolist()
-        self._optional = frozenset(data.names[place] for place in lacked)
-        self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}
-        return self
+        return unless_worse(fitted, data, own_order) if self.cautious else fitted
 
     def watch(self, data: TuningData, nbest: NBest, sources: Sequence[str] | None = None) -> Reranker:
         """Let what was fitted see what it does to the texts of a list, for those who want to know."""
@@ -226,7 +242,8 @@ class Reranker:
                 f"or give a list with: {', '.join(fitted.names)}"
             )
         absent = np.full(wide.hypotheses, np.nan)
-        return fitted.scores(np.column_stack([columns.get(name, absent) for name in fitted.names]))
+        table = np.column_stack([columns.get(name, absent) for name in fitted.names])
+        return fitted.scores(table, nbest.hypothesis_parts())
 
     def rerank(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
         """Return the list with the model's scores, every sentence's hypotheses best first (equals in their order)."""

@@ -8,6 +8,9 @@ from camber.bend.settings import BendSettings, bend_setting
 from camber.errors import SettingsError
 from camber.settings import Settings, setting
 
+#: scopes of trees: parts, whole hypotheses, or what suits a list
+LOCAL, GLOBAL, AUTO = "local", "global", "auto"
+
 
 @dataclass(frozen=True)
 class FeatureSettings(Settings):
@@ -28,6 +31,13 @@ class ResponseSettings(BendSettings):
 
     bits: int = bend_setting("bits", 4)
     beta: float = bend_setting("beta", 1000.0)
+    leaves: int = bend_setting("leaves", 4)
+    tree_scope: str = setting(
+        AUTO,
+        "what trees look at: the parts of a hypothesis (local), as JSON Lines of camber translate have them, or the "
+        "whole hypothesis (global); auto: parts where the list has some that are rules",
+        choices=(AUTO, LOCAL, GLOBAL),
+    )
     softness: float = setting(
         0.0,
         "width of the edges of bins, which are sigmoids, as a share of the narrower bin beside them (0: hard edges)",

@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I8
+from camber.bend.settings import TreeSettings
 from camber.bend.trees.binning import MOST_BINS
 from camber.bend.trees.collapse import Collapsed, collapse
 from camber.bend.trees.forest import Forest, sum_rows
@@ -165,6 +167,26 @@ class Boost(Preferences):
     refit: bool = setting(False, "fit all weights again after every tree")
     patience: int = setting(5, "rounds without a better selection score before it stops (0: never)", low=0)
     steps: int = setting(100, "largest number of L-BFGS steps", low=1)
+
+    @classmethod
+    def of(cls, settings: TreeSettings, **others: Any) -> Self:
+        """Return boosting as the settings of trees have it, and with `others` of its own.
+
+        >>> Boost.of(TreeSettings(trees=9, tree_keep=300), patience=20).keep
+        300
+        """
+        return cls(
+            rounds=settings.trees,
+            leaves=settings.leaves,
+            leaf=settings.leaf,
+            split=settings.tree_split,
+            choice=settings.tree_pairs,
+            keep=settings.tree_keep,
+            alpha=settings.tree_alpha,
+            shrinkage=settings.tree_shrinkage,
+            refit=settings.tree_refit,
+            **others,
+        )
 
     def fit(
         self,

@@ -24,6 +24,7 @@ from camber.arrays.ragged import owners_of
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8, AnyArray, Bools
 from camber.errors import CamberError, TuneError
+from camber.features.parts import HypothesisParts
 from camber.kernel import kernel
 from camber.metrics.metric import Metric, References
 from camber.metrics.sentence import corpus_scores, sentence_scores
@@ -60,6 +61,7 @@ class TuningData:
     missing: F8 = field(default_factory=lambda: np.zeros(0))  # [columns]: of sentences without any hypothesis
     counts: Counts | None = None  # [hypotheses, bins]
     absent: Bools | None = None  # [hypotheses, features]: 0 in `features`, but the list lacks it; None: nothing is
+    parts: HypothesisParts | None = None  # [hypotheses]: for learners that look at them; no tuner does
 
     def __post_init__(self) -> None:
         def put(name: str, kind: type) -> None:
@@ -89,6 +91,8 @@ class TuningData:
                 raise ValueError(f"{what} has the shape {shape}, expected {expected}")
         if self.counts is not None and (len(self.counts) != rows or self.fixed[dense:].any()):
             raise ValueError(f"{len(self.counts)} rows of bins, expected {rows}; bins cannot be fixed")
+        if self.parts is not None and len(self.parts) != rows:
+            raise ValueError(f"parts of {len(self.parts)} hypotheses, expected {rows}")
         for table, what in ((self.features, "feature"), (self.statistics, "statistic")):
             if not np.isfinite(table).all():
                 row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
@@ -207,6 +211,7 @@ class TuningData:
         return TuningData(
             self.names, self.features[rows], sentence_offsets, self.statistics[rows], self.metric, self.fixed,
             self.missing, counts, None if self.absent is None else self.absent[rows],
+            None if self.parts is None else self.parts.take(rows),
         )  # fmt: skip
 
     def one_best(self, weights: npt.ArrayLike) -> I8:

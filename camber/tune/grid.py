@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from camber.bend.kinds import KEEP, settings_of
-from camber.bend.settings import BendSettings
+from camber.bend.settings import TREE_SETTINGS, BendSettings
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError, TuneError
@@ -24,22 +25,22 @@ from camber.tune.dev_set import DevSet
 from camber.tune.loop import Outcome, TuneSettings, made_decoder, tune_bent
 from camber.tune.tuner import Tuner
 
-#: what may be searched → what it is
-KEYS = {
-    "bits": "at most 2^bits bins for a feature",
-    "beta": "how strongly neighbouring bins are tied",
-    "gamma": "how sharply monotone steps are told from others",
-    "l2": "the strength of the tuner's L2 penalty",
-}
-Grid = Mapping[str, Sequence[float]]
+#: the strength of the tuner's L2 penalty
+PENALTY = "l2"
+#: what may be searched
+KEYS = (*(item.name for item in fields(BendSettings)), PENALTY)
+#: settings that a bend is made with: one that is kept is as it is
+MADE_WITH = ("bits", *TREE_SETTINGS)
+Value = float | str | bool
+Grid = Mapping[str, Sequence[Value]]
 
 
 @dataclass(frozen=True)
 class Trial:
     """One combination: its values, and how well it did."""
 
-    values: Mapping[str, float]
-    features: int  # that have a weight
+    values: Mapping[str, Value]
+    features: int  # that have a weight; 0 where none could be made
     dev: float  # mean over the replicas
     hyper: float  # of the tuned model; NaN where tuning failed
     failure: str = ""  # why
@@ -63,7 +64,7 @@ class GridOutcome(Outcome):
         for trial in self.trials:
             scores = [f"{trial.dev:.2f}", f"{trial.hyper:.2f}"] if not trial.failure else ["-", "failed"]
             mark = "*" if trial is self.best else ""
-            rows.append([mark, *(f"{value:g}" for value in trial.values.values()), f"{trial.features:,}", *scores])
+            rows.append([mark, *map(told_value, trial.values.values()), f"{trial.features:,}", *scores])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -71,38 +72,58 @@ class GridOutcome(Outcome):
         """Return the lines of `grid.tsv`: the values, how many features, and both scores, exactly."""
         lines = ["\t".join([*self.trials[0].values, "features", "dev", "hyper", "kept"])]
         for trial in self.trials:
-            numbers = (*trial.values.values(), trial.features, trial.dev, trial.hyper)
-            lines.append("\t".join([*map(repr, numbers), "yes" if trial is self.best else "no"]))
+            values = (value if isinstance(value, str) else repr(value) for value in trial.values.values())
+            numbers = map(repr, (trial.features, trial.dev, trial.hyper))
+            lines.append("\t".join([*values, *numbers, "yes" if trial is self.best else "no"]))
         return lines
 
 
-def parse_grid(text: str) -> dict[str, list[float]]:
-    """Read a grid from a line such as ``bits=4,8 beta=10,1000``.
+def told_value(value: Value) -> str:
+    """Return a value for people, as a grid names it.
+
+    >>> told_value(1000.0), told_value("linear"), told_value(True)
+    ('1000', 'linear', 'true')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def parse_grid(text: str, settings: type[BendSettings] = BendSettings) -> dict[str, list[Value]]:
+    """Read a grid from a line such as ``bits=4,8 beta=10,1000`` or ``leaf=constant,linear tree_refit=false,true``.
+
+    Values of a field of the `settings` are of its type, all others numbers.
 
     >>> parse_grid("bits=4,8 beta=0.5")
     {'bits': [4, 8], 'beta': [0.5]}
     """
-    grid: dict[str, list[float]] = {}
+    grid: dict[str, list[Value]] = {}
     for item in text.split():
         key, equals, values = item.partition("=")
         if not equals or not values:
             raise SettingsError(f"grid: {item!r}; expected key=value,value,… such as bits=4,8,12")
         if key in grid:
             raise SettingsError(f"grid: {key} is named twice; give all its values at once: {key}=…,…")
-        grid[key] = [_number(key, value) for value in values.split(",")]
+        grid[key] = [_value(key, value, settings) for value in values.split(",")]
     return grid
 
 
-def _number(key: str, text: str) -> float:
-    for kind in (int, float):
+def _value(key: str, text: str, settings: type[BendSettings]) -> Value:
+    kind = next((type(item.default) for item in fields(settings) if item.name == key), float)
+    if kind is str and text:
+        return text
+    if kind is bool and text in ("true", "false"):
+        return text == "true"
+    for number in (int, float) if kind in (int, float) else ():
         try:
-            return kind(text)
+            return number(text)
         except ValueError:
             continue
-    raise SettingsError(f"grid: {key} is {text!r}; expected a number")
+    expected = {bool: "true or false", str: "a name"}.get(kind, "a number")
+    raise SettingsError(f"grid: {key} is {text!r}; expected {expected}")
 
 
-def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[dict[str, float], TuneSettings, Tuner]]:
+def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[dict[str, Value], TuneSettings, Tuner]]:
     """Return every combination that makes a difference, with its settings and tuner; all values are checked.
 
     `kind` is the bend of the model that is tuned; what does not apply to it is left out.
@@ -118,7 +139,7 @@ def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[di
     useless = [
         key
         for key in grid
-        if key in of_bends and (key not in settings_of(kind) or (key == "bits" and settings.bend == KEEP))
+        if key in of_bends and (key not in settings_of(kind) or (key in MADE_WITH and settings.bend == KEEP))
     ]
     if useless and len(useless) == len(grid):
         raise SettingsError(
@@ -135,12 +156,14 @@ def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[di
     ]
 
 
-def _checked(values: Mapping[str, float], settings: TuneSettings) -> tuple[TuneSettings, Tuner]:
+def _checked(values: Mapping[str, Value], settings: TuneSettings) -> tuple[TuneSettings, Tuner]:
     """Return settings and a tuner with these values; values out of range are errors."""
-    named = {key: value for key, value in values.items() if key != "l2"}
+    named: dict[str, Any] = {key: value for key, value in values.items() if key != PENALTY}
     tuner = settings.make_tuner()
-    if "l2" in values:
-        strength, known = values["l2"], {item.name for item in fields(tuner)}  # type: ignore[arg-type]
+    if PENALTY in values:
+        strength, known = values[PENALTY], {item.name for item in fields(tuner)}  # type: ignore[arg-type]
+        if isinstance(strength, str):
+            raise SettingsError(f"grid: l2 is {strength!r}; expected a number")
         if "variance" in known:  # a Gaussian prior is the same penalty
             if strength < 0:
                 raise SettingsError(f"grid: l2 is {strength:g}; expected at least 0")
@@ -149,7 +172,7 @@ def _checked(values: Mapping[str, float], settings: TuneSettings) -> tuple[TuneS
             tuner = settings.make_tuner(l2=strength)
         else:
             raise SettingsError(f"grid: {settings.tuner} has no L2 penalty to search; leave l2 out, or use --tuner pro")
-    return replace(settings, **named), tuner  # type: ignore[arg-type]
+    return replace(settings, **named), tuner
 
 
 def tune_grid(
@@ -163,26 +186,29 @@ def tune_grid(
 ) -> GridOutcome:
     """Tune every combination of a grid on dev, and return the one whose model translates the hyper set best.
 
-    The grammars of all sentences are extracted once, and the bins made once for each number of bits. A combination
-    whose tuning fails is recorded as such; if all fail, the first error is raised.
+    The grammars of all sentences are extracted once, and a bend is made once for all combinations that differ in other
+    settings, such as bins for each number of bits. A combination whose tuning fails is recorded as such; if all fail,
+    the first error is raised.
     """
     settings = settings or TuneSettings()
     kind = settings.bend if settings.bend != KEEP else decoder.bend.kind
     todo = combinations(grid, settings, kind)
     remembering = decoder.remembering()
-    bent: dict[int, LogLinear] = {}  # by bits
+    bent: dict[tuple[Value, ...], LogLinear] = {}  # by what bends are made with
     best: Outcome | None = None
     chosen = settings
     failed: TuneError | None = None
     trials: list[Trial] = []
     for number, (values, combined, tuner) in enumerate(todo, 1):
-        name = ", ".join(f"{key} {value:g}" for key, value in values.items())
+        name = ", ".join(f"{key} {told_value(value)}" for key, value in values.items())
         log.info("grid %d of %d: %s", number, len(todo), name)
-        if combined.bits not in bent:
-            bent[combined.bits] = made_decoder(remembering, dev, combined, seed, engine)
-        features = len(bent[combined.bits].names)
+        shape = tuple(getattr(combined, key) for key in MADE_WITH)
+        features = 0
         try:
-            outcome = tune_bent(bent[combined.bits], dev, combined, seed, engine, tuner)
+            if shape not in bent:
+                bent[shape] = made_decoder(remembering, dev, combined, seed, engine)
+            features = len(bent[shape].names)
+            outcome = tune_bent(bent[shape], dev, combined, seed, engine, tuner)
         except TuneError as error:
             log.warning("grid %d of %d: %s", number, len(todo), error)
             trials.append(Trial(values, features, float("nan"), float("nan"), str(error)))
@@ -198,7 +224,7 @@ def tune_grid(
         raise failed or TuneError("the grid is empty")
     weighing = watched(best.decoder, dev, chosen.nbest, engine)
     outcome = GridOutcome(best.weights, best.replicas, decoder.weighed(weighing), chosen, tuple(trials))
-    kept = ",".join(f"{key}={value:g}" for key, value in outcome.best.values.items())
+    kept = ",".join(f"{key}={told_value(value)}" for key, value in outcome.best.values.items())
     signature = f"{best.weights.signature}|grid:{kept}|hyper:{outcome.best.hyper:.2f}"
     return replace(outcome, weights=replace(best.weights, signature=signature))
 

@@ -45,7 +45,7 @@ def grown_decoder(
     """Return the decoder with trees that were grown from its own lists, which count nothing yet."""
     lists = lists_of(decoder, dev, nbest, fixed, engine)
     aside = np.arange(len(lists.data)) % ASIDE == ASIDE - 1
-    boost = Boost(rounds=settings.trees, leaves=settings.leaves, leaf=settings.leaf)
+    boost = Boost.of(settings)
     boosted = boost.fit(
         lists.of_sentences(np.flatnonzero(~aside)),
         decoder.weights,

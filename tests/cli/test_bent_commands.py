@@ -100,7 +100,23 @@ def test_flags_that_make_no_difference_are_refused(hotel_model: Path, hotel_file
     text = ("--source", hotel_files / "dev.es", "--target", hotel_files / "dev.en", "--model", other)
     grid = ("--hyper-source", "h", "--hyper-target", "h", "--grid", "bits=2,3")
     for words, told in (
-        (("tune", hotel_model, *dev, "--bits", 4), "--bits makes no difference to a model without bins; name a bend"),
+        (("tune", hotel_model, *dev, "--bits", 4), "--bits makes no difference to a model without bins or trees; name"),
+        (("tune", hotel_model, *dev, "--tree-keep", 4), "--tree-keep makes no difference to a model without bins or"),
+        (
+            ("tune", hotel_model, *dev, "--bend", "mnr", "--tree-refit"),
+            "--tree-refit makes no difference to --bend mnr",
+        ),
+        (("train", *text, "--bend", "bins", "--tree-alpha", 4), "--tree-alpha makes no difference to --bend bins"),
+        (
+            ("train", *text, "--bend", "trees", "--leaf", "linear", "--tree-split", "pairs"),
+            "--leaf is linear, but where splits are scored by pairs, leaves are constants; leave it out, or "
+            "--tree-split",
+        ),
+        (
+            ("tune", hotel_model, *dev, "--bend", "trees", "--tree-refit", "--tree-shrinkage", 0.5),
+            "--tree-shrinkage is 0.5, which makes no difference where all weights are fitted again; leave it out, or "
+            "--tree-refit",
+        ),
         (("tune", hotel_model, *dev, "--bend", "raw", "--beta", 4), "--beta makes no difference to --bend raw"),
         (("tune", hotel_model, *dev, "--bend", "lnr", "--gamma", 4), "--gamma makes no difference to --bend lnr"),
         (("tune", bent, *dev, "--bits", 4), "--bits makes no difference to bins (lnr); name a bend"),

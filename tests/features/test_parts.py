@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from camber.errors import CamberError
 from camber.features.feature import CONTEXT, COUNT, INDICATOR, NUMBER, PROBABILITY, RULE, Feature, linear_table
-from camber.features.parts import Parts, distinct_rows
+from camber.features.parts import HypothesisParts, Parts, distinct_rows
 
 FEATURES = (
     Feature("p", PROBABILITY, RULE),
@@ -73,6 +73,40 @@ def test_some_features_are_those_of_a_matrix(rows, order, count):
     assert np.array_equal(parts.dense(), values[:, chosen], equal_nan=True)
     assert parts.rules.tolist() == list(range(len(values)))
     assert len(parts.table) == len(distinct_rows(parts.table)[0])
+
+
+@given(ROWS, st.permutations(range(len(FEATURES))), st.integers(0, len(FEATURES)), st.integers(0, len(FEATURES)))
+def test_features_are_arranged_by_name_and_those_that_are_not_there_are_absent(rows, order, count, known):
+    values = np.array(rows).reshape(-1, len(FEATURES))
+    parts = Parts.of_dense(FEATURES[:known], values[:, :known], np.arange(len(values)))
+    chosen = order[:count]
+    arranged = parts.arranged([FEATURES[column] for column in chosen])
+    assert arranged.features == tuple(FEATURES[column] for column in chosen)
+    expected = np.where(np.arange(len(FEATURES)) < known, values, np.nan)[:, chosen]
+    assert np.array_equal(arranged.dense(), expected, equal_nan=True)
+    assert arranged.rules.tolist() == list(range(len(values)))
+
+
+def test_a_feature_of_another_kind_is_not_taken_for_one_of_the_same_name():
+    parts = Parts.of_dense((Feature("p", NUMBER, RULE),), [[-1.0]])
+    with pytest.raises(CamberError, match=r"p of parts is a number \(rule\) here, expected a probability \(rule\)"):
+        parts.arranged([Feature("p", PROBABILITY, RULE)])
+
+
+@given(st.lists(st.lists(st.sampled_from([-1, 5]), max_size=4), max_size=6), st.data())
+def test_rules_of_some_hypotheses_are_those_of_a_plain_loop(hypotheses, data):
+    flat = [rule for rules in hypotheses for rule in rules]
+    parts = Parts.of_dense((Feature("place"),), np.arange(len(flat))[:, None], flat)
+    offsets = np.concatenate([[0], np.cumsum([len(rules) for rules in hypotheses], dtype=np.int64)])
+    places = st.integers(0, len(hypotheses) - 1)
+    chosen = data.draw(st.lists(places, max_size=8)) if hypotheses else []
+    some = HypothesisParts.of(parts, offsets).take(np.array(chosen, np.int64))
+    expected = [[offsets[h] + at for at, rule in enumerate(hypotheses[h]) if rule >= 0] for h in chosen]
+    rules, ends = some.of_rules()
+    assert len(some) == len(chosen)
+    assert some.any_rule() == any(expected)
+    assert np.diff(ends).tolist() == [len(places) for places in expected]
+    assert rules.column("place").tolist() == [place for places in expected for place in places]
 
 
 def test_nothing_is_joined_to_nothing():

@@ -47,7 +47,8 @@ for model, tuner in (("m", "pro"), ("m", "likelihood"), ("h", "expected-bleu")):
     run("translate", folder / model, "--input", files / "test.es", "--output", folder / "out")
 for model in ("m", "h"):
     run("tune", folder / model, "--dev-source", files / "test.es", "--dev-target", files / "test.en",
-        "--iterations", 2, "--bend", "trees", "--trees", 3, "--out", folder / "t")
+        "--iterations", 2, "--bend", "trees", "--trees", 3, "--tree-split", "pairs" if model == "m" else "parts",
+        "--tree-refit", "--out", folder / "t")
     run("translate", folder / "t", "--input", files / "test.es", "--output", folder / "out")
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
@@ -57,6 +58,12 @@ run("nbest-folds", "--source", files / "dev.es", "--target", files / "dev.en", "
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "r")
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "c",
     "--learner", "mnr")
+run("translate", folder / "m", "--input", files / "test.es", "--output", folder / "out", "--nbest", 5,
+    "--nbest-file", folder / "parts.jsonl")
+for list in ("nbest", "parts.jsonl"):
+    run("rerank", "fit", "--nbest", folder / list, "--ref", files / "test.en", "--model", folder / "b",
+        "--learner", "trees", "--no-cautious")
+    run("rerank", "apply", folder / "b", "--nbest", folder / list, "--output", folder / "out")
 """
 
 

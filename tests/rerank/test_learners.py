@@ -13,6 +13,7 @@ import pytest
 from toys.learners import OneFeature
 from toys.lists import with_values
 
+from camber.bend.settings import TREE_SETTINGS
 from camber.errors import ModelError, SettingsError
 from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
@@ -38,7 +39,7 @@ def test_learners_declare_their_tuners_and_settings() -> None:
         "overlap": ["bits", "lines"],
         "lnr": ["beta", "bits", "lines", "softness"],
         "mnr": ["beta", "bits", "gamma", "lines", "softness"],
-        "trees": ["leaf", "leaves", "trees"],
+        "trees": sorted((*TREE_SETTINGS, "tree_scope")),
         "mixture": ["bandwidth", "kernel_kind", "kernels", "leave_out", "mass", "prior", "reestimate"],
     }
     assert all(LEARNERS.help(name) for name in LEARNERS)

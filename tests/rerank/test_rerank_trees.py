@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from toys.lists import with_values
+from toys.lists import flipped, with_values
 
 import camber
+from camber.bend.settings import TreeSettings
 from camber.bend.trees.document import read_forest
 from camber.cli import cli
 from camber.engine import Threads
@@ -25,29 +26,6 @@ from camber.rerank.linear import Linear
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.trees import Trees
-
-WORDS = [f"w{number}" for number in range(40)]
-
-
-def flipped(sentences: int = 80, size: int = 6, seed: int = 1) -> tuple[NBest, list[str]]:
-    """Make a list where much of x is good if the sentence has the feature `kind`, and bad if it has not.
-
-    All hypotheses of a sentence have the same kind, so that it ranks nothing by itself: neither a line nor a curve for
-    each feature tells the good ones. The own scores tell nothing.
-    """
-    rng = np.random.default_rng(seed)
-    references, texts, rows = [], [], []
-    for _ in range(sentences):
-        reference = rng.choice(WORDS, 10)
-        references.append(" ".join(reference))
-        kind = float(rng.random() < 0.6)
-        for x in rng.uniform(-3.0, 3.0, size).tolist():
-            words = reference.copy()
-            words[: 1 if (x > 0.0) == (kind > 0.0) else 7] = "x"
-            texts.append(" ".join(words))
-            rows.append([x, kind])
-    scores = rng.normal(0.0, 1.0, len(texts))
-    return NBest.of_hypotheses(("x", "kind"), np.arange(sentences + 1) * size, texts, rows, scores), references
 
 
 def noise(sentences: int = 60, size: int = 6, seed: int = 3) -> tuple[NBest, list[str]]:
@@ -68,7 +46,7 @@ def of_four_leaves(**more: Any) -> Reranker:
 def test_a_conjunction_is_learnt_that_no_linear_model_can_rank() -> None:
     nbest, references = flipped(120)
     line = evaluate(Reranker(tokenize="none"), nbest, references, folds=3, trials=200)
-    trees = evaluate(of_four_leaves(), nbest, references, folds=3, trials=200)
+    trees = evaluate(Reranker("trees", tokenize="none"), nbest, references, folds=3, trials=200)  # as they usually are
     assert line.held_out is not None
     assert trees.held_out is not None
     assert trees.held_out.tuned > line.held_out.tuned + 10
@@ -110,7 +88,9 @@ def test_a_stored_model_scores_alike(leaf: str, tmp_path: Path) -> None:
     assert (again.trees, again.leaves, again.leaf) == (7, 4, leaf)
     assert (again.fitted.step, again.fitted.bent) == (reranker.fitted.step, reranker.fitted.bent)
     directory = ModelDirectory.open(tmp_path / "m", verify=True)
-    assert directory.settings["bend"] == {"trees": 7, "leaves": 4, "leaf": leaf}
+    chosen = TreeSettings(trees=7, leaves=4, leaf=leaf).to_dict()
+    assert directory.settings["bend"] == chosen | {"tree_scope": "auto"}
+    assert directory.settings["rerank"]["scope"] == "global"
     assert 1 <= directory.sizes["trees"] == len(read_forest(directory.file("trees.json"))) <= 7
 
 
@@ -268,6 +248,8 @@ def test_a_model_without_any_tree_has_nothing_to_draw(tmp_path: Path) -> None:
         ("trees", "--gamma=1"),
         ("mnr", "--leaves=3"),
         ("linear", "--trees=3"),
+        ("linear", "--tree-keep=3"),
+        ("mnr", "--tree-refit"),
     ],
 )
 def test_flags_that_make_no_difference_are_refused(learner: str, flag: str, tmp_path: Path) -> None:
@@ -275,6 +257,41 @@ def test_flags_that_make_no_difference_are_refused(learner: str, flag: str, tmp_
     done = CliRunner().invoke(cli, [*words, flag])
     assert done.exit_code == 2
     assert f"{flag.split('=')[0]} makes no difference to --learner {learner}" in done.output
+
+
+def test_settings_that_exclude_each_other_are_refused_by_their_flags(tmp_path: Path) -> None:
+    words = ["rerank", "fit", "--nbest", str(tmp_path / "list"), "--model", str(tmp_path / "m"), "--learner", "trees"]
+    for more, told in (
+        (["--tree-refit", "--tree-shrinkage=0.5"], "--tree-shrinkage is 0.5, which makes no difference"),
+        (["--tree-split=pairs", "--leaf=linear"], "--leaf is linear, but where splits are scored by pairs"),
+        (["--metric=chrf", "--tree-alpha=2"], "--tree-alpha makes no difference to --metric chrf"),
+    ):
+        done = CliRunner().invoke(cli, [*words, *more])
+        assert done.exit_code == 2
+        assert told in " ".join(done.output.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tree_split", "pairs"),
+        ("tree_pairs", "uniform"),
+        ("tree_keep", 3),
+        ("tree_alpha", 0.01),
+        ("tree_shrinkage", 0.5),
+        ("tree_refit", True),
+    ],
+)
+def test_every_choice_of_boosting_makes_a_difference_and_is_stored(name: str, value: Any, tmp_path: Path) -> None:
+    nbest, references = flipped()
+    usual, other = (
+        of_four_leaves(trees=4, cautious=False, **chosen).fit(nbest, references) for chosen in ({}, {name: value})
+    )
+    assert usual.scores(nbest).tobytes() != other.scores(nbest).tobytes()
+    other.save(tmp_path / "m")
+    assert ModelDirectory.open(tmp_path / "m").settings["bend"][name] == value
+    assert getattr(Reranker.load(tmp_path / "m"), name) == value
 
 
 def test_settings_are_checked() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from camber.arrays.types import F8
 from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
+from camber.features.parts import HypothesisParts
 from camber.model.directory import Draft, ModelDirectory
 from camber.rerank.learner import Fitting, Texts
 from camber.tune.data import TuningData
@@ -38,7 +39,7 @@ class OneFeature:
         sums = np.array([data.sums_of(data.best_by(column)) for column in data.features.T])
         return cls(data.names, int(np.argmax(data.quality(sums))))
 
-    def scores(self, features: F8) -> F8:
+    def scores(self, features: F8, parts: HypothesisParts | None = None) -> F8:
         return features[:, self.chosen].copy()
 
     def responses(self) -> list[Response]:

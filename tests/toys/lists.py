@@ -12,6 +12,8 @@ from camber.features.feature import Feature
 from camber.features.parts import Parts
 from camber.nbest import NBest
 
+WORDS = [f"w{number}" for number in range(40)]
+
 
 def list_of_parts(
     features: Any,
@@ -61,3 +63,24 @@ def same(one: NBest, two: NBest) -> None:
         assert a is None or np.array_equal(a, b), name
     assert np.array_equal(one.parts.dense(), two.parts.dense(), equal_nan=True)
     assert np.array_equal(one.parts.rules, two.parts.rules)
+
+
+def flipped(sentences: int = 80, size: int = 6, seed: int = 1) -> tuple[NBest, list[str]]:
+    """Make a list where much of x is good if the sentence has the feature `kind`, and bad if it has not.
+
+    All hypotheses of a sentence have the same kind, so that it ranks nothing by itself: neither a line nor a curve for
+    each feature tells the good ones. The own scores tell nothing.
+    """
+    rng = np.random.default_rng(seed)
+    references, texts, rows = [], [], []
+    for _ in range(sentences):
+        reference = rng.choice(WORDS, 10)
+        references.append(" ".join(reference))
+        kind = float(rng.random() < 0.6)
+        for x in rng.uniform(-3.0, 3.0, size).tolist():
+            words = reference.copy()
+            words[: 1 if (x > 0.0) == (kind > 0.0) else 7] = "x"
+            texts.append(" ".join(words))
+            rows.append([x, kind])
+    scores = rng.normal(0.0, 1.0, len(texts))
+    return NBest.of_hypotheses(("x", "kind"), np.arange(sentences + 1) * size, texts, rows, scores), references

@@ -20,8 +20,10 @@ from camber.model.directory import ModelDirectory
 from camber.pipeline.tune import GRID, dev_set, tune_model, tune_translator
 from camber.rules.hiero.extraction import HieroExtractor
 from camber.tune import grid as module
+from camber.tune import growing
 from camber.tune.grid import GridOutcome, combinations, parse_grid
 from camber.tune.loop import TuneSettings
+from camber.tune.preferences import Preferences
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +37,7 @@ def sets(hotel_files: Path) -> list[list[str]]:
     return [read_lines(hotel_files / name)[:20] for name in ("dev.es", "dev.en", "test.es", "test.en")]
 
 
-def run(translator: Any, sets: list[list[str]], grid: dict[str, list[float]], **more: Any) -> GridOutcome:
+def run(translator: Any, sets: list[list[str]], grid: dict[str, list[Any]], **more: Any) -> GridOutcome:
     dev, references, hyper, hyper_references = sets
     settings = more.pop("settings", TuneSettings())
     outcome = tune_translator(
@@ -138,7 +140,7 @@ def test_what_makes_no_difference_is_not_multiplied_out() -> None:
 @pytest.mark.parametrize(
     ("grid", "bend", "problem"),
     [
-        ("bots=4", "mnr", "no hyper-parameter bots; there are bits, beta, gamma, l2"),
+        ("bots=4", "mnr", "no hyper-parameter bots; there are bits, beta, gamma, trees, .*, l2"),
         ("bits=4.5", "mnr", "bits is 4.5; expected int"),
         ("bits=99", "mnr", "bits is 99; expected at most 20"),
         ("beta=-1", "mnr", "beta is -1.0; expected at least 0"),
@@ -147,6 +149,11 @@ def test_what_makes_no_difference_is_not_multiplied_out() -> None:
         ("gamma=1,0", "lnr", "gamma is 0.0; expected at least"),
         ("bits=4 gamma=1", "none", "bits, gamma makes no difference to bend none"),
         ("", "mnr", "the grid is empty"),
+        ("leaves=1,2", "trees", "leaves is 1; expected at least 2"),
+        ("leaf=constant,round", "trees", "leaf is 'round'; expected one of constant, linear"),
+        ("tree_refit=yes", "trees", "tree_refit is 'yes'; expected true or false"),
+        ("tree_refit=true tree_shrinkage=0.1", "trees", "tree_shrinkage is 0.1, which makes no difference"),
+        ("leaves=2,4 tree_keep=9", "mnr", "leaves, tree_keep makes no difference to bend mnr"),
     ],
 )
 def test_bad_grids_are_told_before_anything_is_tuned(grid: str, bend: str, problem: str) -> None:
@@ -156,7 +163,11 @@ def test_bad_grids_are_told_before_anything_is_tuned(grid: str, bend: str, probl
 
 def test_grids_are_read_from_a_line() -> None:
     assert parse_grid("bits=4,8  beta=10,1e5") == {"bits": [4, 8], "beta": [10, 1e5]}
-    for bad in ("bits", "bits=", "beta=x", "bits=4,,8", "bits=4 bits=8"):
+    assert parse_grid("leaf=linear,constant tree_refit=false,true") == {
+        "leaf": ["linear", "constant"],
+        "tree_refit": [False, True],
+    }
+    for bad in ("bits", "bits=", "beta=x", "bits=4,,8", "bits=4 bits=8", "leaf=constant,,linear"):
         with pytest.raises(SettingsError, match="grid: "):
             parse_grid(bad)
     with pytest.raises(SettingsError, match="mira has no L2 penalty"):
@@ -167,6 +178,57 @@ def test_grids_are_read_from_a_line() -> None:
         combinations({"l2": [-1]}, TuneSettings(tuner="expected-bleu"), "none")
     with pytest.raises(SettingsError, match="no values for bits"):
         combinations({"bits": []}, MNR, "mnr")
+
+
+def test_settings_of_trees_are_chosen_too(
+    hotel_model: Path, sets: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing, "ASIDE", 10**9)  # so little text confirms hardly any tree
+    grown: list[tuple[Any, ...]] = []
+    real = growing.Boost.fit
+
+    def fit(self: growing.Boost, *given: Any, **more: Any) -> Any:
+        grown.append((self.leaves, self.leaf, self.keep, self.alpha))
+        return real(self, *given, **more)
+
+    monkeypatch.setattr(growing.Boost, "fit", fit)
+    translator = camber.load(hotel_model).searching({"pop_limit": 20})
+    settings = TuneSettings(bend="trees", trees=2, **QUICK)
+    grid = parse_grid("leaf=constant,linear tree_keep=20,40 tree_alpha=0.1 l2=1,2")
+    outcome = run(translator, sets, grid, settings=settings)
+    shapes = [(leaf, keep) for leaf in ("constant", "linear") for keep in (20, 40)]
+    assert grown == [(2, leaf, keep, 0.1) for leaf, keep in shapes]  # once for both penalties
+    assert [(trial.values["leaf"], trial.values["tree_keep"]) for trial in outcome.trials[::2]] == shapes
+    assert (outcome.settings.leaf, outcome.settings.tree_keep) == (
+        outcome.best.values["leaf"], outcome.best.values["tree_keep"],
+    )  # fmt: skip
+    assert outcome.settings.tree_alpha == 0.1
+    assert outcome.lines()[0].split()[:2] == ["leaf", "tree_keep"]
+    assert [row.split("\t")[0] for row in outcome.to_rows()[1:3]] == ["constant", "constant"]
+    assert f"leaf={outcome.settings.leaf},tree_keep={outcome.settings.tree_keep}" in outcome.weights.signature
+
+
+def test_where_no_tree_can_be_grown_the_other_combinations_go_on(
+    hotel_model: Path, sets: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Preferences.draw
+
+    def draw(self: Preferences, data: Any, seed: int) -> Any:
+        return real(self, data, seed)[: 0 if self.alpha == 0.0 else None]
+
+    monkeypatch.setattr(Preferences, "draw", draw)
+    translator = camber.load(hotel_model).searching({"pop_limit": 20})
+    settings = TuneSettings(bend="trees", trees=1, **QUICK)
+    outcome = run(translator, sets, {"tree_alpha": [0.0, 1.0]}, settings=settings)
+    assert "no pair of hypotheses differs" in outcome.trials[0].failure
+    assert outcome.trials[0].features == 0
+    assert outcome.settings.tree_alpha == 1.0
+
+
+def test_trees_that_are_kept_are_not_chosen_again() -> None:
+    grid = {"leaves": [2, 3], "l2": [1, 2]}
+    kept = combinations(grid, TuneSettings(bend="keep", tuner="pro"), "trees")
+    assert [values for values, _, _ in kept] == [{"l2": 1}, {"l2": 2}]
 
 
 def test_a_combination_that_fails_is_recorded_and_others_go_on(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +12,19 @@ from click.testing import CliRunner
 
 import camber
 from camber.bend.response import Response
-from camber.bend.settings import BendSettings
+from camber.bend.settings import TREE_SETTINGS, BendSettings
 from camber.bend.trees.description import WeighedTree
+from camber.bend.trees.document import forest_to_json
 from camber.bend.weighing import Weighing
 from camber.cli import cli
 from camber.decode.lists import as_weighed
 from camber.engine import Threads
+from camber.errors import InputError
 from camber.files import read_lines
 from camber.model.directory import ModelDirectory
 from camber.model.translator import Translator
 from camber.nbest import NBest
+from camber.pipeline.settings import TrainSettings, read_config
 from camber.pipeline.tune import dev_set
 from camber.tune import acting, growing
 from camber.tune.bending import bent_decoder
@@ -172,6 +176,55 @@ def test_what_trees_did_is_what_lists_without_them_say(
     assert active
 
 
+#: every choice of boosting → a value that is not the usual one
+CHOICES: dict[str, object] = {
+    "leaves": 4, "leaf": "linear", "tree_split": "pairs", "tree_pairs": "uniform", "tree_keep": 7, "tree_alpha": 0.01,
+    "tree_shrinkage": 0.5, "tree_refit": True,
+}  # fmt: skip
+
+
+def test_every_choice_of_boosting_makes_a_difference_and_is_recorded(
+    hotel_model: Path, hotel_files: Path, tmp_path: Path
+) -> None:
+    assert {"trees", *CHOICES} == set(TREE_SETTINGS)
+    model = camber.load(hotel_model)
+    source, target = (read_lines(hotel_files / f"dev.{language}") for language in ("es", "en"))
+    dev = dev_set(model, source, [target])
+    empty = bent_decoder(model.decoder, dev.inputs, "trees", BendSettings())
+
+    def grown(**chosen: Any) -> dict[str, Any]:
+        settings = BendSettings(trees=3, **chosen)
+        decoder = growing.grown_decoder(empty, dev, settings, 20, FIXED, engine=Threads(1))
+        return forest_to_json(decoder.bend.forest)
+
+    usual = grown()
+    for name, value in CHOICES.items():
+        assert getattr(BendSettings(), name) != value
+        assert grown(**{name: value}) != usual, name
+    # shrinkage has no use for a refit, and pairs none for lines
+    named = {name: value for name, value in CHOICES.items() if name not in ("tree_refit", "leaf")}
+    tuned(hotel_model, hotel_files, tmp_path / "a", bend="trees", **named)
+    tuned(tmp_path / "a", hotel_files, tmp_path / "b", bend="keep")
+    for out in ("a", "b"):  # trees that are kept were still grown so
+        recorded = ModelDirectory.open(tmp_path / out).settings["tune"]
+        assert {name: recorded[name] for name in named} == named
+
+
+def test_training_takes_the_choices_from_a_file(tmp_path: Path) -> None:
+    lines = [
+        f"{name} = {json.dumps(value)}" for name, value in CHOICES.items() if name not in ("tree_shrinkage", "leaf")
+    ]
+    (tmp_path / "c.toml").write_text("\n".join(["[tune]", 'bend = "trees"', *lines]), "utf-8")
+    settings = TrainSettings.from_dict(read_config(tmp_path / "c.toml")).tune
+    boost = growing.Boost.of(settings, patience=3)
+    assert boost == growing.Boost(
+        leaves=4, split="pairs", choice="uniform", keep=7, alpha=0.01, refit=True, patience=3
+    )  # fmt: skip
+    (tmp_path / "c.toml").write_text("[tune]\ntree_refit = true\ntree_shrinkage = 0.5\n", "utf-8")
+    with pytest.raises(InputError, match=r"tree_shrinkage is 0.5, which makes no difference"):
+        read_config(tmp_path / "c.toml")
+
+
 def test_commands_grow_show_and_refuse(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
     def run(*words: object) -> object:
         return CliRunner().invoke(cli, ["--quiet", *map(str, words)])
@@ -184,6 +237,8 @@ def test_commands_grow_show_and_refuse(hotel_model: Path, hotel_files: Path, tmp
     assert "bend: trees" in shown
     assert "tree1, weight" in shown
     assert "% of parts)" in shown
+    wrong = run("tune", tmp_path / "m", *dev, "--leaves", 3)
+    assert (wrong.exit_code, "--leaves makes no difference to trees that are kept" in wrong.stderr) == (2, True)
     wrong = run("tune", hotel_model, *dev, "--bend", "mnr", "--trees", 3)
     assert (wrong.exit_code, "--trees makes no difference to --bend mnr" in wrong.stderr) == (2, True)
     assert "acts on " in shown

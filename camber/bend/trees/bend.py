@@ -24,7 +24,7 @@ from camber.bend.discrete import DiscreteBend
 from camber.bend.log import LogBend
 from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
-from camber.bend.settings import BendSettings
+from camber.bend.settings import TREE_SETTINGS, BendSettings
 from camber.bend.trees.context import ContextTrees
 from camber.bend.trees.description import WeighedTree, weighed_trees
 from camber.bend.trees.document import read_forest, write_forest
@@ -105,7 +105,7 @@ class TreesBend:
     @classmethod
     def settings(cls, kind: str) -> tuple[str, ...]:
         """Return the settings of the other bend, and those of trees."""
-        return (*_base_class(kind).settings(_base_kind(kind)), "trees", "leaves", "leaf")
+        return (*_base_class(kind).settings(_base_kind(kind)), *TREE_SETTINGS)
 
     @classmethod
     def make(cls, kind: str, inputs: Sequence[Feature], seen: Seen, settings: BendSettings) -> TreesBend:
