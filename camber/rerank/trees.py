@@ -178,9 +178,10 @@ class Trees:
     def watched(self, data: TuningData, texts: Texts) -> Self:
         """Return the same, whose trees know what they do to a list."""
         forest = self.bend.forest
-        watch = Watch(forest, np.array([tree.weight for tree in self.trees()]), len(data), texts)
-        line = self.scores(data.present(), data.parts)
-        watch.add(beside_line(data, line, self.bend.inputs, self.scope), texts.translations)
+        lists = beside_line(data, self.scores(data.present(), data.parts), self.bend.inputs, self.scope)
+        seen = Forest(lists.parts.features, forest.trees)
+        watch = Watch(seen, np.array([tree.weight for tree in self.trees()]), len(data), texts)
+        watch.add(lists, texts.translations)
         return replace(self, bend=self.bend.with_forest(forest.with_acts(watch.acts())))
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
