@@ -3,13 +3,18 @@
     python benchmarks/rerank.py [--data ../shared] [--folds 5] [--tuners mert,pro,…] [--learners linear,mnr,…]
 
 The peers in the same run: the engine's own order (1-best), the list sorted by the language model alone or by consensus
-alone (minimum Bayes risk), and the oracle. The neural list has hardly any features of its own: it gets a 4-gram model
+alone (minimum Bayes risk), and the oracle. The neural list has hardly any features of its own: it gets a language model
 of tatoeba-fr-en/train.fr, made by our own estimation, and lengths; with and without consensus.
+
+First comes the recipe of the README on that list, command by command, with no setting but the files: fitted to the
+first half, applied to the second, which it has not seen.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +22,7 @@ from pathlib import Path
 
 from camber.engine import Threads
 from camber.files import read_lines, write_lines
-from camber.lm.kneser_ney import LmSettings, estimate_arpa
+from camber.lm.kneser_ney import estimate_arpa
 from camber.lm.ngrams import NgramModel
 from camber.metrics import BLEU
 from camber.metrics.significance import paired_randomisation
@@ -44,6 +49,8 @@ def main() -> None:
     if not lists.is_dir():
         sys.exit(f"{lists} is absent: give the folder that holds data/nbest with --data")
 
+    if arguments.lists in "recipe":
+        recipe(lists / "t5-tatoeba-en-fr-pool", arguments.data / "data" / "tatoeba-fr-en" / "train.fr", arguments)
     folder = lists / "moses-europarl-100x100"
     measure("moses-europarl-100x100", NBest.read(folder / "nbest.moses"), [folder / "ref.en"], "none", arguments)
     folder = lists / "joshua-bn-en-hiero"
@@ -58,11 +65,42 @@ def main() -> None:
         measure(name, nbest, [folder / "ref.fr"], "13a", arguments, sources, more | {"consensus": consensus})
 
 
+def recipe(folder: Path, text: Path, arguments: argparse.Namespace) -> None:
+    """Run the README's commands on the two halves of a list."""
+    lines, references = read_lines(folder / "nbest"), read_lines(folder / "ref.fr")
+    half = len(references) // 2
+    numbers = [int(line.split()[0]) for line in lines]
+    with tempfile.TemporaryDirectory() as place:
+        here = Path(place)
+        write_lines(here / "dev.nbest", [line for line, number in zip(lines, numbers, strict=True) if number < half])
+        write_lines(here / "test.nbest", [line for line, number in zip(lines, numbers, strict=True) if number >= half])
+        write_lines(here / "dev.fr", references[:half])
+        write_lines(here / "test.fr", references[half:])
+        write_lines(here / "own", NBest.read(here / "test.nbest").covered().best_texts())
+
+        def camber(*words: str) -> str:
+            print("  camber", *words)
+            whole = [sys.executable, "-c", "import camber.cli; camber.cli.main()", *words]
+            return subprocess.run(whole, cwd=here, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+        print(f"\nthe README's recipe, fitted to sentences 0 to {half - 1}, applied to {half} to {len(references) - 1}")
+        camber("lm", "--text", str(text.resolve()), "--language", "fr", "--arpa", "fr.arpa")
+        fitted = camber(
+            "rerank", "fit", "--nbest", "dev.nbest", "--ref", "dev.fr", "--lm", "fr.arpa", "--lm-language", "fr",
+            "--length", "--held-out", str(arguments.folds), "--model", "my-reranker", "--json",
+        )  # fmt: skip
+        camber("rerank", "apply", "my-reranker", "--nbest", "test.nbest", "--output", "test.out")
+        own, best = json.loads(camber("score", "--ref", "test.fr", "own", "test.out", "--json"))
+        report = json.loads(fitted)
+    print(f"{'':26}{'1-best':>9}{'re-ranked':>10}{'p':>9}")
+    held = report["held_out"]
+    print(f"{'first half, held out':26}{report['one_best']:9.2f}{held['tuned']:10.2f}{held['p']:9.4f}")
+    print(f"{'second half':26}{own['score']:9.2f}{best['score']:10.2f}{best['randomisation_p']:9.4f}", flush=True)
+
+
 def language_model(path: Path) -> NgramModel:
-    tokenizer = Tokenizer("moses", "fr")
     with tempfile.TemporaryDirectory() as folder:
-        write_lines(f"{folder}/text", [" ".join(tokenizer.tokenise(line)) for line in read_lines(path)])
-        estimate_arpa(f"{folder}/text", f"{folder}/arpa", LmSettings(order=4))
+        estimate_arpa(path, f"{folder}/arpa", tokenise=Tokenizer("moses", "fr").tokenise)
         return NgramModel.read(f"{folder}/arpa")
 
 

@@ -97,6 +97,25 @@ def table(data: TuningData, seeds: int, threads: int, large: bool) -> None:
         )
 
 
+def rprop_and_mert(data: TuningData, seeds: int) -> None:
+    """Compare RProp on expected BLEU with MERT: nguyen2007 found it about 6 times faster, with equal BLEU."""
+
+    def best(tuner: Any) -> tuple[float, float]:
+        runs = [cpu(lambda s=s: tuner.fit(data, UNTUNED, seed=s, engine=Threads(1))) for s in range(1, seeds + 1)]  # type: ignore[misc]
+        return min(run[0] for run in runs), float(np.mean([run[1].metric for run in runs]))
+
+    seconds, bleu = best(ExpectedBleu())
+    print(
+        f"\n  RProp on expected BLEU: {seconds:.2f} CPU-s, {bleu:.2f} BLEU; the paper: about 6 times faster than MERT"
+    )
+    for told, mert in (
+        ("20 starts, one of them by 50 steps of RProp", Mert()),
+        ("from the given weights alone", Mert(restarts=1)),
+    ):
+        other, reached = best(mert)
+        print(f"  MERT, {told}: {other:.2f} CPU-s, {reached:.2f} BLEU; ratio {other / seconds:.1f}")
+
+
 def line_searches(data: TuningData, sentences: int) -> None:
     """Compare one exact line search with the plain twin on the first sentences."""
     rows = int(data.sentence_offsets[sentences])
@@ -159,6 +178,7 @@ def main() -> None:
     table(data, args.seeds, args.threads, large=False)
     if not args.skip_large:
         table(repeated(data, 10), 1, args.threads, large=True)
+    rprop_and_mert(data, max(3, args.seeds))
     line_searches(data, 8)
     yardstick(args.data)
 

@@ -25,6 +25,8 @@ __getattr__, __dir__, __all__ = attach(
         "add": "camber.pipeline.add",
         "train": "camber.pipeline.train",
         "tune_model": "camber.pipeline.tune",
+        "fold_lists": "camber.pipeline.folds",
+        "nbest_folds": "camber.pipeline.folds",
         "load": "camber.model.translator",
     },
 )

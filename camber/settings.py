@@ -66,6 +66,36 @@ class Settings:
                 raise SettingsError(f"unknown setting {key!r} for {cls.__name__}; known: {', '.join(sorted(known))}")
         return cls(**values)
 
+    @classmethod
+    def values_of(cls, text: str) -> dict[str, Any]:
+        """Read ``name=value name=value …``, each value as the setting's default is.
+
+        An unknown name is an error that lists the known ones; ranges are checked when settings are made.
+        """
+        usual = {item.name: item.default for item in dataclasses.fields(cls)}
+        values: dict[str, Any] = {}
+        for item in text.split():
+            name, equals, value = item.partition("=")
+            if not equals or not value:
+                raise SettingsError(f"{item!r}; expected name=value, the names are {', '.join(usual)}")
+            if name not in usual:
+                raise SettingsError(f"unknown setting {name!r} for {cls.__name__}; known: {', '.join(usual)}")
+            if name in values:
+                raise SettingsError(f"{name} is given twice: {values[name]} and {value}")
+            values[name] = _as_default(cls.__name__, name, value, usual[name])
+        return values
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain values, in declared order."""
         return dataclasses.asdict(self)
+
+
+def _as_default(owner: str, name: str, text: str, default: Any) -> Any:
+    """Turn the text of a value into what the default of its setting is."""
+    if isinstance(default, str):
+        return text
+    try:
+        return {"true": True, "false": False}[text] if isinstance(default, bool) else type(default)(text)
+    except (KeyError, ValueError):
+        kind = "true or false" if isinstance(default, bool) else type(default).__name__
+        raise SettingsError(f"{owner}.{name} is {text!r}; expected {kind}, such as {default!r}") from None

@@ -1,4 +1,4 @@
-"""Equal rows of a matrix: which are the first of their kind, and which number each has."""
+"""Equal rows of a matrix, or pieces of an array: which are the first of their kind, and which number each has."""
 
 from __future__ import annotations
 
@@ -28,6 +28,18 @@ def number_rows(values: npt.ArrayLike) -> tuple[I8, I4]:
     return firsts[:count], numbers
 
 
+def number_pieces(values: npt.NDArray[np.integer], offsets: I8) -> I4:
+    """Number the pieces of a ragged array by their content, in the order of their first occurrence: int32[pieces].
+
+    >>> number_pieces(np.array([7, 8, 7, 7, 8]), np.array([0, 2, 3, 5])).tolist()
+    [0, 1, 0]
+    """
+    flat = np.ascontiguousarray(values, np.int64)
+    numbers, firsts = np.zeros(len(offsets) - 1, np.int32), np.zeros(len(offsets) - 1, np.int64)
+    _number_pieces(flat, np.ascontiguousarray(offsets, np.int64), empty_table(len(numbers)), numbers, firsts)
+    return numbers
+
+
 @kernel
 def _number_rows(bits, width, slots, numbers, firsts):
     """Number equal rows int64[n * width] alike; `slots` is an empty table for n keys; return how many differ."""
@@ -45,3 +57,26 @@ def _number_rows(bits, width, slots, numbers, firsts):
             count += 1
         numbers[row] = slots[slot]
     return count
+
+
+@kernel
+def _number_pieces(values, offsets, slots, numbers, firsts):
+    """Number equal pieces alike; `slots` is an empty table for as many keys as there are pieces."""
+    count = 0
+    for piece in range(len(numbers)):
+        start = offsets[piece]
+        size = offsets[piece + 1] - start
+        key = size
+        for place in range(start, start + size):
+            key = mix(key ^ values[place])
+        slot = first_slot(slots, mix(key))
+        while slots[slot] >= 0:
+            first = firsts[slots[slot]]
+            if offsets[first + 1] - offsets[first] == size and same_run(values, offsets[first], values, start, size):
+                break
+            slot = next_slot(slots, slot)
+        if slots[slot] < 0:
+            slots[slot] = count
+            firsts[count] = piece
+            count += 1
+        numbers[piece] = slots[slot]

@@ -21,6 +21,7 @@ from camber.features.parts import Parts
 
 if TYPE_CHECKING:
     from camber.bend.trees.context import ContextTrees
+    from camber.bend.trees.description import WeighedTree
     from camber.bend.weighing import Weighing
 
 
@@ -107,8 +108,8 @@ class Bend(Protocol):
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return the curves that were learnt, for people."""
 
-    def told(self, weights: Mapping[str, float]) -> list[str]:
-        """Return lines that say what else was learnt, for people."""
+    def trees(self, weights: Mapping[str, float]) -> list[WeighedTree]:
+        """Return the trees that were learnt, for people."""
 
     def write(self, path: str | Path) -> None:
         """Write the file :attr:`FILE`."""

@@ -4,7 +4,8 @@
     bend.names                              # ('lm', 'p_coherent@0', 'p_coherent@1', …)
 
 The bend acts on parts, so that a decoder can use it: what a rule's features are worth is one number, looked up before
-the search begins. With overlap (Eq. 8) a value fires its own bin and both neighbours.
+the search begins. With overlap (Eq. 8) a value fires its own bin and both neighbours. With soft edges (nguyen2007) it
+is in several by shares, which suits whole hypotheses only: a decoder looks bins up.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from camber.bend.lookup import Lookup
 from camber.bend.neighbours import LinearNeighbours, MonotoneNeighbours, Regulariser
 from camber.bend.response import Response
 from camber.bend.settings import BendSettings
+from camber.bend.soft import SoftEdges
 from camber.errors import CamberError, InputError, SettingsError
 from camber.features.feature import NUMBER, RULE, Feature, names_of
 from camber.features.parts import Parts
@@ -34,6 +36,7 @@ from camber.files import decode_lines, read_bytes, write_lines
 
 if TYPE_CHECKING:
     from camber.bend.trees.context import ContextTrees
+    from camber.bend.trees.description import WeighedTree
     from camber.bend.weighing import Weighing
 
 
@@ -44,6 +47,8 @@ RAW, BINS, OVERLAP, LNR, MNR = "raw", "bins", "overlap", "lnr", "mnr"
 WORD_PENALTIES = ("word_penalty", "WordPenalty")
 
 HEADER = "# camber bins 1 "
+SOFT = "soft"  # in the header, before the softness of edges
+_FINE = 6  # points of a smooth curve for every bin, and for every gap between two
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +59,7 @@ class DiscreteBend:
     bins: Mapping[str, Bins]  # bent feature → its bins
     kind: str = BINS
     copied: tuple[str, ...] = ()  # bent features that are there as they were, too
+    softness: float = 0.0  # width of edges, as a share of the narrower bin beside them; 0: hard ones
     FILE: ClassVar[str] = "bins.tsv"
     grows: ClassVar[bool] = False
 
@@ -65,6 +71,10 @@ class DiscreteBend:
             raise SettingsError(f"bins for {', '.join(unknown)}, but the features are {', '.join(known)}")
         if unknown := [name for name in self.copied if name not in self.bins]:
             raise SettingsError(f"{', '.join(unknown)} cannot be kept beside bins that are not there")
+        if not 0.0 <= self.softness <= 1.0:
+            raise SettingsError(f"edges of softness {self.softness}; expected 0 to 1")
+        if self.softness and self.kind == OVERLAP:
+            raise SettingsError("overlapping bins cannot have soft edges: these reach over their neighbours already")
         object.__setattr__(self, "bins", {name: self.bins[name] for name in known if name in self.bins})
 
     @classmethod
@@ -86,7 +96,9 @@ class DiscreteBend:
 
     @property
     def scope(self) -> str:
-        """Local, if what is bent is known of a rule; global otherwise."""
+        """Local, if what is bent is known of a rule and edges are hard; global otherwise."""
+        if self.softness:
+            return GLOBAL
         return LOCAL if all(self.inputs[column].scope == RULE for column in self.columns.tolist()) else GLOBAL
 
     @cached_property
@@ -124,6 +136,11 @@ class DiscreteBend:
     def lookup(self) -> Lookup:
         """The tables that find bins quickly."""
         return Lookup.of(list(self.bins.values()))
+
+    @cached_property
+    def soft(self) -> SoftEdges:
+        """The soft edges, where they are."""
+        return SoftEdges.of(list(self.bins.values()), self.softness)
 
     # --- weights -----------------------------------------------------------------------------------------------------
 
@@ -173,6 +190,13 @@ class DiscreteBend:
         """Return the weighted sums of linear features, and what the bins of the others add: float64[rules]."""
         place = {column: at for at, column in enumerate(columns.tolist())}
         bent = [place.get(column, -1) for column in self.columns.tolist()]
+        if self.softness:
+            there = np.column_stack([values, np.full(len(values), np.nan)])[:, bent]  # -1: the last, which is absent
+            scores = self.soft.worth(there, self.bin_values(weights))
+            linear = self.linear_weights(weights)[columns]
+            for column in np.flatnonzero(linear).tolist():  # in the order of features: the same bytes everywhere
+                scores += linear[column] * np.nan_to_num(values[:, column])
+            return scores
         return self.lookup.score(values, bent, self.bin_values(weights), self.linear_weights(weights)[columns])
 
     def worth(self, name: str, values: F8, weights: F8) -> F8:
@@ -185,6 +209,10 @@ class DiscreteBend:
         if name not in self.bins:
             return np.zeros(len(values))
         bent = list(self.bins).index(name)
+        if self.softness:
+            table = np.full((len(values), len(self.bins)), np.nan)
+            table[:, bent] = values
+            return self.soft.worth(table, self.bin_values(weights))
         hit = self.lookup.find(bent, values)
         return np.where(hit >= 0, self.bin_values(weights)[int(self.chains[bent, 0]) + hit], 0.0)
 
@@ -196,7 +224,10 @@ class DiscreteBend:
 
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return the learnt response of every bent feature: what its bins add, and its line where it has one."""
-        values = self.bin_values(np.array([weights[name] for name in self.names]))
+        vector = np.array([weights[name] for name in self.names])
+        if self.softness:
+            return [self._smooth(name, bins, vector) for name, bins in self.bins.items()]
+        values = self.bin_values(vector)
         slopes = {name: weights[name] if name in self.copied else 0.0 for name in self.bins}
         return [
             Response(
@@ -208,6 +239,19 @@ class DiscreteBend:
             )
             for (name, bins), (first, last) in zip(self.bins.items(), self.chains.tolist(), strict=True)
         ]
+
+    def _smooth(self, name: str, bins: Bins, weights: F8) -> Response:
+        """Return a response with soft edges: what it is at the middle of every bin, and as a curve."""
+        middles = 0.5 * (bins.lows + bins.highs)
+        ends = np.unique(np.concatenate([bins.lows, bins.highs]))
+        parts = np.arange(_FINE) / _FINE
+        x = np.append((ends[:-1, None] + np.diff(ends)[:, None] * parts).ravel(), ends[-1:])
+        curve = np.stack([x, self.worth(name, x, weights)], axis=1)
+        return Response(name, bins.lows, bins.highs, bins.populations, self.worth(name, middles, weights), curve)
+
+    def trees(self, weights: Mapping[str, float]) -> list[WeighedTree]:
+        """There are none."""
+        return []
 
     # --- hypotheses --------------------------------------------------------------------------------------------------
 
@@ -228,8 +272,13 @@ class DiscreteBend:
     def counts(self, parts: Parts, offsets: I8) -> Counts:
         """Return how often every hypothesis hits every bin.
 
-        A part that is no rule, such as a word that is passed through, hits none.
+        A part that is no rule, such as a word that is passed through, hits none. With soft edges, a hypothesis must be
+        one part, and is in its bins by shares.
         """
+        if self.softness:
+            if not np.array_equal(offsets, np.arange(len(parts) + 1)):
+                raise CamberError("soft edges are for features of whole hypotheses, but these have several parts")
+            return self.soft.memberships(np.column_stack([parts.column(name) for name in self.bins]))
         reach = (-1, 0, 1) if self.kind == OVERLAP else (0,)
         keys = np.full((len(parts), len(self.columns) * len(reach)), -1, np.int64)
         for bent, (name, (first, last)) in enumerate(zip(self.bins, self.chains.tolist(), strict=True)):
@@ -242,14 +291,10 @@ class DiscreteBend:
 
     # --- files -------------------------------------------------------------------------------------------------------
 
-    def told(self, weights: Mapping[str, float]) -> list[str]:
-        """Return nothing: curves say it all."""
-        return []
-
     def write(self, path: str | Path) -> None:
         """Write `bins.tsv`: one line for each bin; numbers are written so that they come back exactly."""
         lines = [
-            f"{HEADER}{self.kind}",
+            f"{HEADER}{self.kind}" + (f" {SOFT} {self.softness!r}" if self.softness else ""),
             f"# inputs {' '.join(names_of(self.inputs))}",
             f"# copied {' '.join(self.copied)}".rstrip(),
             "feature\tbin\tlow\thigh\tpopulation",
@@ -265,7 +310,13 @@ class DiscreteBend:
         lines = decode_lines(read_bytes(path), path)
         if len(lines) < 4 or not lines[0].startswith(HEADER) or not lines[1].startswith("# inputs "):
             raise InputError("no bins of ours in this file", path, 1, remedy="tune the model again with --bend")
-        kind, names = lines[0][len(HEADER) :].strip(), tuple(lines[1].split()[2:])
+        words, names = lines[0][len(HEADER) :].split(), tuple(lines[1].split()[2:])
+        kind, soft = " ".join(words), 0.0
+        if len(words) == 3 and words[1] == SOFT:
+            try:
+                kind, soft = words[0], float(words[2])
+            except ValueError:
+                raise InputError(f"edges of softness {words[2]!r}", path, 1, remedy="fit the model again") from None
         if inputs is None:
             inputs = [Feature(name) for name in names]
         elif names_of(inputs) != names:
@@ -289,7 +340,7 @@ class DiscreteBend:
             for name, intervals in rows.items():
                 lows, highs, populations = (np.array(column) for column in zip(*intervals, strict=True))
                 bins[name] = Bins(lows, highs, populations)
-            return cls(tuple(inputs), bins, kind, tuple(lines[2].split()[2:]))
+            return cls(tuple(inputs), bins, kind, tuple(lines[2].split()[2:]), soft)
         except CamberError as error:
             raise InputError(str(error), path, remedy="tune the model again with --bend") from None
 

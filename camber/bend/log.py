@@ -21,6 +21,7 @@ from camber.kernel import kernel
 
 if TYPE_CHECKING:
     from camber.bend.trees.context import ContextTrees
+    from camber.bend.trees.description import WeighedTree
     from camber.bend.weighing import Weighing
 
 
@@ -104,8 +105,8 @@ class LogBend:
         """Return no curves: all of them are straight."""
         return []
 
-    def told(self, weights: Mapping[str, float]) -> list[str]:
-        """Return nothing: curves say it all."""
+    def trees(self, weights: Mapping[str, float]) -> list[WeighedTree]:
+        """There are none."""
         return []
 
     def write(self, path: str | Path) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,8 @@ class Response:
     """One value for each bin of a feature, bins in rising order.
 
     `lows` and `highs` are the lowest and highest value that was seen in a bin, float64[bins] (equal: one value);
-    `populations` says how many values it was made from, int64[bins]; `values` is what the bin adds to the score.
+    `populations` says how many values it was made from, int64[bins]; `values` is what the bin adds to the score: in its
+    middle, where edges are soft and there is a `curve`.
 
     >>> response = Response("p", [0.1, 0.2, 0.4, 0.8], [0.1, 0.3, 0.5, 1.0], [5, 5, 5, 5], [-2.0, -1.0, -1.5, 0.0])
     >>> response.direction, response.violations.tolist()
@@ -51,6 +53,7 @@ class Response:
     highs: F8
     populations: I8
     values: F8
+    curve: F8 | None = None  # [points, 2]: x rising, and what it adds; where bins have soft edges
 
     def __post_init__(self) -> None:
         """Make arrays of what was given, and refuse what is no response."""
@@ -67,6 +70,8 @@ class Response:
                 raise CamberError(f"response of {self.feature}: {name} are not all finite: there is no curve to draw")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        if self.curve is not None and not np.isfinite(self.curve).all():
+            raise CamberError(f"response of {self.feature}: its curve is not all finite: there is nothing to draw")
         if (self.highs < self.lows).any() or (self.lows[1:] < self.highs[:-1]).any():
             raise CamberError(f"response of {self.feature}: bins overlap or are not in rising order")
         if (self.populations < 0).any():
@@ -157,6 +162,24 @@ class Response:
         if math.isclose(used[0], used[-1], rel_tol=1e-12, abs_tol=1e-12):
             return "positive values too close to each other"
         return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON: bin `j` has the values from ``edges[j - 1]`` on and below ``edges[j]``.
+
+        Where edges are soft, the points of the curve are there, too.
+
+        >>> Response("p", [0.1, 0.2], [0.1, 0.3], [5, 5], [-2.0, -1.0]).to_dict()["edges"]
+        [0.2]
+        """
+        return {
+            "feature": self.feature,
+            "edges": self.lows[1:].tolist(),
+            "lows": self.lows.tolist(),
+            "highs": self.highs.tolist(),
+            "populations": self.populations.tolist(),
+            "values": self.values.tolist(),
+            **({} if self.curve is None else {"curve": self.curve.tolist()}),
+        }
 
     def to_rows(self) -> list[list[str]]:
         """Return a row of text for each bin, with the columns :data:`COLUMNS`; numbers are exact."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-#: verb → one-line help (the module camber.cli.<verb> holds `command`)
+#: verb → one-line help (the module camber.cli.<verb>, with _ for -, holds `command`)
 VERBS = {
     "add": "Add sentence pairs to a model, without training.",
     "align": "Word-align two parallel files.",
@@ -21,6 +21,7 @@ VERBS = {
     "extract": "Write Moses-format phrase and reordering tables.",
     "info": "Say what a model is made of.",
     "lm": "Estimate an n-gram language model.",
+    "nbest-folds": "Make n-best lists over a training corpus, leaving one fold out.",
     "rerank": "Re-rank the n-best lists of any engine.",
     "score": "Measure translations against references.",
     "train": "Train a translator from parallel text.",
@@ -59,7 +60,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        return importlib.import_module(f"camber.cli.{name}").command
+        return importlib.import_module(f"camber.cli.{name.replace('-', '_')}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -30,7 +30,10 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         from camber.model.bend import read_bend
 
         bend = read_bend(directory)
-    bent = {} if bend is None else {curve.feature: len(curve) for curve in bend.show(weights.values)}
+    curves = [] if bend is None else bend.show(weights.values)
+    bent = {curve.feature: len(curve) for curve in curves}
+    trees = [] if bend is None else bend.trees(weights.values)
+    shape = bend and {"kind": bend.kind, "bins": bent, "trees": [tree.to_json() for tree in trees]}
     facts = {
         "kind": directory.kind,
         "signature": directory.signature,
@@ -38,8 +41,9 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         "bytes": directory.size,
         "sizes": directory.sizes,
         "settings": directory.settings,
-        "bend": None if bend is None else {"kind": bend.kind, "bins": bent},
+        "bend": shape,
         "weights": weights.values,
+        "curves": [curve.to_dict() for curve in curves],
     }
     if as_json:
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
@@ -59,9 +63,8 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         for name, value in table.items():
             shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
             click.echo(f"  {name:<34}{shown}")
-    if bend is not None:
-        for line in bend.told(weights.values):
-            click.echo(line)
+    for tree in trees:
+        click.echo("\n".join(tree.lines()))
     if verify:
         click.echo("\nevery file is as it was written")
 

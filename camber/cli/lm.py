@@ -14,13 +14,22 @@ from camber.progress import log, stage
 
 
 @click.command()
-@click.option("--text", type=FILE, required=True, help="Tokenised text, one sentence per line; plain or .gz.")
+@click.option("--text", type=FILE, required=True, help="Text, one sentence per line; plain or .gz.")
 @click.option("--arpa", type=FILE, required=True, help="Where to write the model, in ARPA format; plain or .gz.")
+@click.option("--language", default="", help="Tokenise the text by the rules of this language (none: at spaces).")
+@click.option("--lowercase", is_flag=True, help="Lower-case the text.")
 @settings_options(LmSettings)
-def command(text: Path, arpa: Path, **values: Any) -> None:
-    """Estimate an n-gram language model (modified Kneser-Ney)."""
+def command(text: Path, arpa: Path, language: str, lowercase: bool, **values: Any) -> None:
+    """Estimate an n-gram language model (modified Kneser-Ney).
+
+    For features of a re-ranker, --language and --lowercase are what `camber rerank fit` gets as --lm-language and
+    --lm-lowercase.
+    """
+    from camber.text.tokenise import Tokenizer
+
     check_outputs(arpa)
     settings = pick(LmSettings, values)
     with stage("lm"):
-        trie = estimate_arpa(text, arpa, settings)
+        split = Tokenizer("moses" if language else "none", language).tokenise
+        trie = estimate_arpa(text, arpa, settings, lambda line: split(line.lower() if lowercase else line))
     log.info("%s: %s n-grams of order up to %d, %s words", arpa, f"{len(trie):,}", trie.order, f"{len(trie.words):,}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from camber.cli.options import FILE, seed_option
+from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 
 
 @click.command(short_help="Measure translations against references.")
@@ -35,8 +36,8 @@ from camber.cli.options import FILE, seed_option
 @click.option("--lowercase", is_flag=True, help="Ignore case.")
 @click.option(
     "--reference-length",
-    type=click.Choice(["closest", "shortest"]),
-    default="closest",
+    type=click.Choice(REFERENCE_LENGTHS),
+    default=CLOSEST,
     show_default=True,
     help="Which of several references BLEU's brevity penalty looks at.",
 )

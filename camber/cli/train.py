@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
-from camber.cli.options import (
-    FILE,
-    Registered,
-    engine_option,
-    given,
-    naming_flags,
-    refuse_idle,
-    seed_option,
-    settings_options,
-)
+from camber.cli.options import FILE, Registered, engine_option, refuse_idle, seed_option
+from camber.cli.training import stage_flags, stage_options, train_settings
 from camber.pipeline.methods import METHODS
-from camber.pipeline.settings import SHARED, STAGES, TrainSettings, read_config
 from camber.progress import log
-
-#: stages whose flags carry the stage's name, because a field's name alone would say too little
-_PREFIXES = {"align": "align", "lm": "lm", "hiero": "hiero", "chart": "chart"}
-
-
-def _stage_options(command: Any) -> Any:
-    for name, cls in reversed(STAGES.items()):
-        command = settings_options(cls, prefix=_PREFIXES.get(name, ""))(command)
-    return command
 
 
 @click.command(help=__doc__)
@@ -52,7 +33,7 @@ def _stage_options(command: Any) -> Any:
 @click.option("--tune/--no-tune", "tuned", default=True, show_default=True, help="Tune the weights on the dev set.")
 @click.option("--config", type=FILE, help="TOML file with settings; flags override it.")
 @click.option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.")
-@_stage_options
+@stage_options()
 @seed_option
 @engine_option
 def command(config: Path | None, **values: Any) -> None:
@@ -64,29 +45,15 @@ def command(config: Path | None, **values: Any) -> None:
     if has_dev or own:
         refuse_idle(["held_out"], "with a dev set" if has_dev else own)
     if values["lm"]:
-        refuse_idle(_flags("lm"), "with --lm, which is not estimated")
+        refuse_idle(stage_flags("lm"), "with --lm, which is not estimated")
     if own:
-        refuse_idle(_flags("align"), "with --alignment")
+        refuse_idle(stage_flags("align"), "with --alignment")
     if not values["tuned"]:
-        refuse_idle(_flags("tune"), "with --no-tune")
+        refuse_idle(stage_flags("tune"), "with --no-tune")
     elif not has_dev and (own or values["held_out"] == 0):
-        refuse_idle(_flags("tune"), "without a dev set or held-out pairs to tune on")
-    tables = read_config(config) if config else {}
-    used = (*SHARED, *METHODS.load(values["method"]).tables)
-    for name, cls in STAGES.items():
-        chosen = given(cls, values, _PREFIXES.get(name, ""))
-        if chosen and name not in used:
-            refuse_idle(_flags(name), f"to --method {values['method']}")
-        tables.setdefault(name, {}).update(chosen)
-    with naming_flags({cls: _PREFIXES.get(name, "") for name, cls in STAGES.items()}):
-        settings = TrainSettings.from_dict(tables)
+        refuse_idle(stage_flags("tune"), "without a dev set or held-out pairs to tune on")
+    settings, _ = train_settings(config, values)
     bend = settings.tune.bend
     refuse_idle(idle_settings(bend), f"to --bend {bend}")
     train(settings=settings, **values)
     log.info("model: %s; translate with: camber translate %s", values["model"], shlex.quote(str(values["model"])))
-
-
-def _flags(stage: str) -> list[str]:
-    """Return the parameters of a stage's settings."""
-    prefix = f"{_PREFIXES[stage]}_" if stage in _PREFIXES else ""
-    return [prefix + item.name for item in dataclasses.fields(STAGES[stage])]

@@ -12,7 +12,7 @@ D(1), D(2), D(3 and more). Below the unigrams is the uniform distribution over a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,9 +68,14 @@ class LmSettings(Settings):
         return thresholds + thresholds[-1:] * (self.order - len(thresholds))
 
 
-def estimate_arpa(text: str | Path, arpa: str | Path, settings: LmSettings | None = None) -> NgramTrie:
-    """Estimate a model from a tokenised text file (plain or .gz) and write it in ARPA format."""
-    trie = estimate(Sentences.encode([words(line) for line in read_lines(text)]), settings)
+def estimate_arpa(
+    text: str | Path,
+    arpa: str | Path,
+    settings: LmSettings | None = None,
+    tokenise: Callable[[str], list[str]] = words,
+) -> NgramTrie:
+    """Estimate a model from a text file (plain or .gz), by default a tokenised one, and write it in ARPA format."""
+    trie = estimate(Sentences.encode([tokenise(line) for line in read_lines(text)]), settings)
     write_arpa(arpa, trie)
     return trie
 

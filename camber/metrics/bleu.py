@@ -18,7 +18,17 @@ from camber.corpus import Sentences, Vocabulary
 from camber.errors import CamberError, SettingsError
 from camber.kernel import kernel, kernel_inlined
 from camber.kernel.table import empty_table, find, insert
-from camber.metrics.metric import Conventions, Metric, References, grouped_references, owners, signature_of_sacrebleu
+from camber.metrics.metric import (
+    CLOSEST,
+    REFERENCE_LENGTHS,
+    SHORTEST,
+    Conventions,
+    Metric,
+    References,
+    grouped_references,
+    owners,
+    signature_of_sacrebleu,
+)
 
 SMOOTHING = ("exp", "floor", "add-k", "none")
 _LOG_OF_ZERO = -9999999999.0  # what sacreBLEU takes for it: a score of 0 without a NaN on the way
@@ -49,7 +59,7 @@ class BLEU(Metric):
         effective_order: bool = False,
         order: int = 4,
         strict: bool = False,
-        reference_length: str = "closest",
+        reference_length: str = CLOSEST,
     ) -> None:
         import sacrebleu.metrics
 
@@ -57,7 +67,7 @@ class BLEU(Metric):
         for what, value, legal in (
             ("tokenizer", tokenize, known),
             ("smoothing", smooth, SMOOTHING),
-            ("reference length", reference_length, ("closest", "shortest")),
+            ("reference length", reference_length, REFERENCE_LENGTHS),
         ):
             if value not in legal:
                 raise SettingsError(f"unknown {what} {value!r}; known: {', '.join(legal)}")
@@ -126,7 +136,7 @@ class BLEU(Metric):
             offsets,
             owner,
             np.argsort(owner, kind="stable"),
-            self.reference_length == "shortest",
+            self.reference_length == SHORTEST,
             _Ngrams.of(self.order, int(np.diff(tokens).max(initial=0)), len(references.vocabulary)),
             rows,
         )
@@ -166,7 +176,7 @@ class BLEU(Metric):
         text = signature_of_sacrebleu(self._inner, references)
         if self.order != 4:
             text = f"order:{self.order}|{text}"
-        if self.reference_length != "closest":
+        if self.reference_length != CLOSEST:
             text = f"length:{self.reference_length}|{text}"
         return text
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from camber.arrays.types import AnyArray
 from camber.errors import CamberError
-from camber.metrics.metric import Metric, References, grouped_references, make_metric
+from camber.metrics.metric import CLOSEST, Metric, References, grouped_references, make_metric
 from camber.metrics.outside import Outside
 from camber.metrics.significance import (
     interval,
@@ -67,7 +67,7 @@ def compare(
     samples: int = 1000,
     trials: int = 10_000,
     seed: int = 1,
-    reference_length: str = "closest",
+    reference_length: str = CLOSEST,
     outside: Mapping[str, Mapping[str, Sequence[npt.ArrayLike]]] | None = None,
 ) -> list[Result]:
     """Score every system by every metric (bleu, sbp, chrf, ter, extra:NAME); results by metric, then by system.

@@ -25,6 +25,9 @@ from camber.registry import Entry, Registry
 #: One reference text per element, each as long as the test set; None where a sentence lacks that reference.
 References = Sequence[Sequence[str | None]]
 
+#: which of several references a brevity penalty looks at: sacreBLEU's choice, and that of mteval-v11b
+CLOSEST, SHORTEST = REFERENCE_LENGTHS = ("closest", "shortest")
+
 EXTRA = "extra:"  # before the name of an outside score
 
 
@@ -115,7 +118,7 @@ class Conventions:
 
     tokenize: str = "13a"  # for metrics of words
     lowercase: bool = False
-    reference_length: str = "closest"  # or shortest: which of several references a brevity penalty looks at
+    reference_length: str = CLOSEST  # of several references, for a brevity penalty
 
 
 #: makers of metrics: conventions → metric
@@ -131,16 +134,24 @@ METRICS: Registry[Callable[[Conventions], Metric]] = Registry(
 )
 
 
+def outside_column(name: str) -> str:
+    """Return the name of the outside scores that a metric's name asks for; empty if it is another metric.
+
+    >>> outside_column("extra:-edits"), outside_column("bleu")
+    ('edits', '')
+    """
+    return name.removeprefix(EXTRA).removeprefix("-") if name.startswith(EXTRA) else ""
+
+
 def make_metric(
-    name: str, tokenize: str = "13a", *, lowercase: bool = False, reference_length: str = "closest"
+    name: str, tokenize: str = "13a", *, lowercase: bool = False, reference_length: str = CLOSEST
 ) -> Metric:
     """Make a metric by its short name: bleu, sbp, chrf, ter, or extra:NAME (an outside score of an n-best list).
 
     `tokenize` and `reference_length` (closest or shortest) concern BLEU only; TER ignores case anyway, as sacreBLEU's
     does by default. ``extra:-NAME`` is an outside score of which less is better.
     """
-    column = name.removeprefix(EXTRA).removeprefix("-")
-    if name.startswith(EXTRA) and column:
+    if column := outside_column(name):
         from camber.metrics.outside import Outside
 
         return Outside(column, higher_is_better=not name.startswith(f"{EXTRA}-"))

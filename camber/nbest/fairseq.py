@@ -5,9 +5,9 @@
     P-3     -0.2 -0.1 -0.5 -0.4     log probability of every token, the end's last
     A-3     0-0 1-1 1-2             word alignment
 
-Sentences come in any order, lines of other kinds are messages and are skipped. The text of a hypothesis is that of its
-D line, or of the H line where there is none. Every token is a part with one feature, ``P``: its log probability, given
-those before it.
+Sentences come in any order (fairseq sorts them by length), lines of other kinds are messages and are skipped. The text
+of a hypothesis is that of its D line, or of the H line where there is none. Every token is a part with one feature,
+``P``: its log probability, given those before it.
 """
 
 from __future__ import annotations
@@ -119,6 +119,7 @@ class _Reader:
             np.frombuffer(self.scores, np.float64)[order],
             alignments=[str(self.columns["A"][row]) for row in listed] if aligned else None,
             tokens=tokens if detokenised else None,
+            places=None if np.array_equal(order, np.arange(len(order))) else order,
             sources=self._side("S", total),
             targets=self._side("T", total),
         )
@@ -157,10 +158,10 @@ def write_fairseq(nbest: NBest, path: str | Path) -> None:
             stream.write(f"{kind}-{sentence}\t{line}\n")
 
         bounds, scores = nbest.part_offsets.tolist(), nbest.scores.tolist()
-        for sentence, (start, end) in enumerate(pairwise(nbest.sentence_offsets.tolist())):
+        for sentence, (start, end) in enumerate(pairwise(nbest.sentence_offsets.tolist()), nbest.first):
             for kind, side in (("S", nbest.sources), ("T", nbest.targets)):
                 if side is not None:
-                    put(kind, sentence, side[sentence])
+                    put(kind, sentence, side[sentence - nbest.first])
             for row in range(start, end):
                 score, text = shortest(scores[row]), nbest.texts[row]
                 put("H", sentence, score, text if nbest.tokens is None else nbest.tokens[row])

@@ -33,12 +33,14 @@ class Format:
     name: str
     endings: tuple[str, ...]  # of files that are written in this format, such as ".jsonl"
     looks_like: Callable[[str, int], bool]  # (line, its number from 1) → whether a list begins so
-    read: Callable[[str | Path, int | None, int], NBest]  # (path, sentences or None, at_least): see NBest.read
+    read: Callable[..., NBest]  # (path, sentences or None, at_least), and candidates if `counted`: see NBest.read
     write: Callable[[NBest, str | Path], None]
     holds_extra: bool = False  # whether outside scores have a place in it
     holds_parts: bool = False  # whether parts and their raw features have a place in it
     any_feature: bool = True  # whether features may have any names
     separator: str = ""  # what texts cannot hold
+    counted: bool = False  # whether the file does not tell where a sentence ends, so that the reader is told
+    head: int | None = None  # lines before the hypotheses, if lists can be written piece by piece; None: they cannot
 
 
 FORMATS: Registry[Format] = Registry(
@@ -52,6 +54,7 @@ FORMATS: Registry[Format] = Registry(
         "fairseq": Entry("camber.nbest.fairseq:FAIRSEQ", "the output of fairseq-generate"),
         "jsonl": Entry("camber.nbest.jsonl:JSONL", "JSON Lines: everything, with parts"),
         "tsv": Entry("camber.nbest.tsv:TSV", "a table with names in its first line"),
+        "flat": Entry("camber.nbest.flat:FLAT", "texts alone, as many lines for every sentence"),
     },
 )
 
@@ -85,7 +88,12 @@ def format_of_file(path: str | Path, name: str = AUTO) -> Format:
                 return format
         if number > _LOGGED:  # fairseq's output may begin with messages
             break
-    raise InputError("the format of this list is not known", path, 1, remedy=f"name it: {', '.join(FORMATS)}")
+    raise InputError(
+        "the format of this list is not known",
+        path,
+        1,
+        remedy=f"name it: {', '.join(FORMATS)} (flat is N lines of text for every sentence)",
+    )
 
 
 def format_to_write(path: str | Path, name: str = AUTO) -> Format:

@@ -8,9 +8,9 @@ The ``features`` of an object are what a linear model takes of the hypothesis: s
 a feature is a probability or a count. Those of a part are raw, in the same order. A feature is absent where it is null
 or not named; the first object names all. It also has the ``kinds`` of features (kind, scope, least, plus: see
 :class:`camber.features.feature.Feature`) that are anything else than a number of the whole hypothesis. A part without
-``rule`` is none. Without ``parts`` a hypothesis is one part. ``score``, ``segmentation``, ``alignment``, ``tokens`` and
-``extra`` (outside scores by name) are optional; so are ``source_text`` and ``target_text``, which stand with the first
-hypothesis of their sentence.
+``rule`` is none. Without ``parts`` a hypothesis is one part. ``features``, ``score``, ``segmentation``, ``alignment``,
+``tokens`` and ``extra`` (outside scores by name) are optional; so are ``source_text`` and ``target_text``, which stand
+with the first hypothesis of their sentence.
 """
 
 from __future__ import annotations
@@ -64,14 +64,15 @@ def write_jsonl(nbest: NBest, path: str | Path) -> None:
     with write_whole(path) as stream:
         for index, sums in enumerate(listed_features(nbest)):
             owner = owners[index]
-            item: dict[str, Any] = {"sentence": owner, "rank": index - starts[owner], "text": nbest.texts[index]}
+            rank = index - starts[owner]
+            item: dict[str, Any] = {"sentence": nbest.first + owner, "rank": rank, "text": nbest.texts[index]}
             item |= {key: column[index] for key, column in given}
             item["features"] = _features(nbest.names, sums, nulls=index == 0)
             if index == 0 and (kinds := _kinds(nbest.features)):
                 item["kinds"] = kinds
             if parts is not None:
                 item["parts"] = _listed_parts(next(parts), sums, nulls=index == 0)
-            if item["rank"] == 0:
+            if rank == 0:
                 item |= {key: side[owner] for key, side in sides}
             if nbest.extra:
                 item["extra"] = {name: _number(float(values[index])) for name, values in nbest.extra.items()}
@@ -188,7 +189,7 @@ class _Reader:
             self.fail(f"a {type(item).__name__}, expected an object")
         if unknown := sorted(item.keys() - _KEYS):
             self.fail(f"unknown key {unknown[0]!r}", f"known: {', '.join(sorted(_KEYS))}")
-        sentence, text, features = item.get("sentence"), item.get("text"), item.get("features")
+        sentence, text, features = item.get("sentence"), item.get("text"), item.get("features", {})
         if not isinstance(sentence, int) or isinstance(sentence, bool) or sentence < 0:
             self.fail(f"sentence is {sentence!r}, expected a number from 0 on")
         if not isinstance(text, str) or not _is_unicode(text):
@@ -332,4 +333,6 @@ def _looks_like(line: str, number: int) -> bool:
     return line.lstrip().startswith("{")
 
 
-JSONL = Format("jsonl", (".jsonl", ".json"), _looks_like, read_jsonl, write_jsonl, holds_extra=True, holds_parts=True)
+JSONL = Format(
+    "jsonl", (".jsonl", ".json"), _looks_like, read_jsonl, write_jsonl, holds_extra=True, holds_parts=True, head=0
+)

@@ -288,7 +288,7 @@ def _write(nbest: NBest, path: str | Path, pieces: list[tuple[str, Sequence[str]
     if tail and nbest.scores is None:
         raise CamberError("a list with alignments but without scores cannot be written in Moses' format; use jsonl")
     scores = None if nbest.scores is None else nbest.scores.tolist()
-    owner = nbest.sentences().tolist()
+    owner = (nbest.sentences() + nbest.first).tolist()
     with write_whole(path) as stream:
         for index, (text, features) in enumerate(zip(nbest.texts, _feature_fields(nbest, pieces), strict=True)):
             if "|||" in text or "\n" in text or "\r" in text:
@@ -343,5 +343,5 @@ def _is_told_by_name(line: str, number: int) -> bool:
     return False
 
 
-MOSES = Format("moses", (".moses",), _looks_like, read_moses, write_moses, separator="|||")
-JOSHUA = Format("joshua", (".joshua", ".cdec"), _is_told_by_name, read_moses, write_joshua, separator="|||")
+MOSES = Format("moses", (".moses",), _looks_like, read_moses, write_moses, separator="|||", head=0)
+JOSHUA = Format("joshua", (".joshua", ".cdec"), _is_told_by_name, read_moses, write_joshua, separator="|||", head=0)

@@ -5,6 +5,7 @@ hypothesis are the sums over its parts of what a linear model takes of them. Lis
 hypothesis. A feature that a part lacks is NaN, and so is one that all parts of a hypothesis lack.
 
     nbest = NBest.read("dev.nbest.gz")                       # Moses/Marian, Joshua/cdec, fairseq, JSON Lines, TSV
+    nbest = NBest.read("dev.txt", "flat", candidates=5)      # plain text, 5 lines per sentence
     nbest.hypothesis_features()                              # [hypotheses, features]
     nbest.statistics(metric, [references])                   # [hypotheses, columns of the metric]
 """
@@ -21,7 +22,7 @@ import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from, owners_of, places_of
 from camber.arrays.types import F8, I4, I8, AnyArray, Bools
-from camber.errors import CamberError
+from camber.errors import CamberError, SettingsError
 from camber.features.feature import Feature
 from camber.features.parts import HypothesisParts, Parts
 from camber.progress import log
@@ -60,6 +61,8 @@ class NBest:
     tokens: list[str] | None = None  # [hypotheses]: as the engine cuts words, where `texts` are whole words again
     sources: list[str] | None = None  # [sentences]
     targets: list[str] | None = None  # [sentences]: references that came with the list
+    places: I8 | None = None  # [hypotheses]: where they stand in their file, if that has them in another order
+    first: int = 0  # the number of the first sentence in files: a list may be that of a part of a text
 
     def __post_init__(self) -> None:
         for name, kind in (
@@ -92,6 +95,7 @@ class NBest:
             (self.segmentations, (hypotheses,), "segmentations"),
             (self.alignments, (hypotheses,), "alignments"),
             (self.tokens, (hypotheses,), "tokens"),
+            (self.places, (hypotheses,), "places"),
             (self.sources, (len(self),), "sources"),
             (self.targets, (len(self),), "targets"),
             *((values, (hypotheses,), f"extra {name}") for name, values in self.extra.items()),
@@ -263,7 +267,7 @@ class NBest:
         return replace(self, extra=self.extra | {name: column})
 
     def of_sentences(self, chosen: Sequence[int] | I8) -> NBest:
-        """Return the list of some sentences only, in the given order."""
+        """Return the list of some sentences only, in the given order, numbered anew."""
         return self.of_rows([np.arange(*self.sentence_offsets[s : s + 2]) for s in chosen], list(chosen))
 
     def of_rows(self, groups: Sequence[I8], sentences: Sequence[int] | None = None) -> NBest:
@@ -296,9 +300,52 @@ class NBest:
             alignments=picked(self.alignments, listed),
             extra={name: values[rows] for name, values in self.extra.items()},
             tokens=picked(self.tokens, listed),
+            places=None if self.places is None else self.places[rows],
             sources=picked(self.sources, owners),
             targets=picked(self.targets, owners),
+            first=self.first if sentences is None else 0,
         )
+
+    def covered(self) -> NBest:
+        """Return the list from the first to the last sentence that it has anything of; they keep their numbers.
+
+        >>> part = NBest.of_hypotheses((), [0, 0, 0, 1, 1], ["a"], [[]]).covered()
+        >>> part.first, len(part)
+        (2, 1)
+        """
+        there = np.diff(self.sentence_offsets) > 0
+        for side in (self.sources, self.targets):
+            if side is not None:
+                there |= np.array(list(map(bool, side)), bool)
+        if there.all():
+            return self
+        chosen = np.flatnonzero(there)
+        start, end = (int(chosen[0]), int(chosen[-1]) + 1) if len(chosen) else (0, 0)
+        return replace(self.of_sentences(range(start, end)), first=self.first + start)
+
+    def in_text(self, sentences: int) -> NBest:
+        """Return the list as that of a whole text of so many sentences: those around it have no hypothesis.
+
+        >>> part = NBest.of_hypotheses((), [0, 1], ["a"], [[]], first=2)
+        >>> part.in_text(4).sentence_offsets.tolist()
+        [0, 0, 0, 1, 1]
+        """
+        after = sentences - self.first - len(self)
+        if after < 0:
+            raise CamberError(f"sentences {self.span} do not fit into a text of {sentences:,}")
+
+        def filled(side: list[str] | None) -> list[str] | None:
+            return None if side is None else [""] * self.first + side + [""] * after
+
+        offsets = np.pad(self.sentence_offsets, (self.first, after), "edge")
+        return replace(
+            self, sentence_offsets=offsets, sources=filled(self.sources), targets=filled(self.targets), first=0
+        )
+
+    @property
+    def span(self) -> str:
+        """The numbers of the first and the last sentence, for messages."""
+        return f"{self.first:,} to {self.first + len(self) - 1:,}"
 
     def segmentation(self, hypothesis: int) -> str:
         """Return which source words became which target words, Moses style: ``0-1=0 2=1-2``."""
@@ -311,17 +358,38 @@ class NBest:
         return " ".join(f"{_inclusive(*source)}={_inclusive(*target)}" for source, target in pairs)
 
     @classmethod
-    def read(cls, path: str | Path, format: str = "auto", sentences: int | None = None, at_least: int = 1) -> NBest:
+    def read(
+        cls,
+        path: str | Path,
+        format: str = "auto",
+        sentences: int | None = None,
+        at_least: int = 1,
+        candidates: int | None = None,
+    ) -> NBest:
         """Read a list, plain or gzip; `auto` tells the formats apart by content (:mod:`camber.nbest.formats`).
 
         With `sentences` there are exactly so many (the references', say): missing ones at the end have no hypothesis.
         Features are held in a full table of at most 2 GB (250 million numbers; more is an error): `at_least` leaves
         out those that fewer hypotheses have. In JSON Lines the numbers that the file gives do not count, only the room
-        of those that are absent.
+        of those that are absent. `candidates` says how many hypotheses each sentence has, in a format that does not.
         """
-        from camber.nbest.formats import format_of_file
+        from camber.nbest.formats import format_of_file, formats
 
-        return format_of_file(path, format).read(path, sentences, at_least)
+        chosen = format_of_file(path, format)
+        if chosen.counted:
+            if candidates is None:
+                raise SettingsError(
+                    f"a {chosen.name} list does not tell where a sentence ends: give candidates=N (--candidates N), "
+                    "its lines for every sentence"
+                )
+            return chosen.read(path, sentences, at_least, candidates)
+        if candidates is not None:
+            names = ", ".join(format.name for format in formats() if format.counted)
+            raise SettingsError(
+                f"a {chosen.name} list tells how many candidates a sentence has: leave candidates (--candidates) out, "
+                f"or name the format: {names}"
+            )
+        return chosen.read(path, sentences, at_least)
 
     def write(self, path: str | Path, format: str = "auto") -> None:
         """Write the list (gzip if `path` ends in .gz); `auto`: by the name's ending, Moses' format without any.

@@ -135,7 +135,7 @@ def write_tsv(nbest: NBest, path: str | Path) -> None:
     numbers = {} if nbest.scores is None else {"score": nbest.scores}
     numbers |= {_EXTRA + name: values for name, values in nbest.extra.items()}
     exact = {name: list(map(shortest, values.tolist())) for name, values in numbers.items()}
-    owner = nbest.sentences().tolist()
+    owner = (nbest.sentences() + nbest.first).tolist()
     with write_whole(path) as stream:
         stream.write("\t".join(["sentence", *texts, *exact, *map(_column_name, nbest.names)]) + "\n")
         for row, values in enumerate(listed_features(nbest)):
@@ -154,4 +154,4 @@ def _looks_like(line: str, number: int) -> bool:
     return number == 1 and {"sentence", "text"} <= set(line.split("\t"))
 
 
-TSV = Format("tsv", (".tsv",), _looks_like, read_tsv, write_tsv, holds_extra=True)
+TSV = Format("tsv", (".tsv",), _looks_like, read_tsv, write_tsv, holds_extra=True, head=1)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from camber.arrays.types import I8
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.corpus.cleaning import CleanSettings, clean
 from camber.corpus.splitting import hold_out
@@ -32,14 +33,16 @@ def prepare(
     cleaning: CleanSettings,
     held_out: int | None,
     seed: int,
+    chosen: I8 | None = None,
 ) -> None:
     """Read, split, tokenise, case and clean the training text; write all that later stages need into `folder`.
 
-    `held_out` pairs are set aside (None: as many as `camber.corpus.splitting` suggests).
+    `held_out` pairs are set aside (None: as many as `camber.corpus.splitting` suggests). Or the lines `chosen` are
+    taken, and nothing of the others is looked at.
     """
     sides = read_parallel(source, target)
-    rows = np.arange(len(sides[0]))
-    if held_out is None or held_out > 0:
+    rows = np.arange(len(sides[0])) if chosen is None else chosen
+    if chosen is None and held_out != 0:
         pairs = list(zip(*sides, strict=True))
         different = len(set(pairs))
         if held_out is not None and held_out >= different:

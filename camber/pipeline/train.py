@@ -13,6 +13,7 @@ import numpy as np
 from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.words import learn_alignment
+from camber.arrays.types import I8
 from camber.bend.kinds import BENDS, KEEP, NONE, settings_of
 from camber.bend.settings import BendSettings
 from camber.corpus.splitting import FEWEST_TO_TUNE
@@ -94,7 +95,7 @@ def train(
     _check_bend(settings.tune, tuned=tuned and (dev is not None or held_out != 0))
 
     with Stages(model.with_name(model.name + ".work")) as stages:
-        training = _Training(chosen, settings, stages, seed, engine)
+        training = Training(chosen, settings, stages, seed, engine)
         made = training.make(source, target, arpas, Path(alignment) if alignment else None, held_out)
         dev = dev or _held_out(made.corpus)
         tuning = training.tune(made, dev) if tuned and dev and _can_be_tuned_on(dev) else None
@@ -112,7 +113,7 @@ def train(
 
 
 @dataclass(frozen=True)
-class _Made:
+class Made:
     """What the stages made before anything is tuned."""
 
     corpus: Stage
@@ -122,7 +123,7 @@ class _Made:
 
 
 @dataclass(frozen=True)
-class _Training:
+class Training:
     """The stages of a training, in order."""
 
     method: Method
@@ -132,15 +133,21 @@ class _Training:
     engine: Engine
 
     def make(
-        self, source: Path, target: Path, arpas: Sequence[Path], alignment: Path | None, held_out: int | None
-    ) -> _Made:
-        """Run all stages but the tuning."""
+        self,
+        source: Path,
+        target: Path,
+        arpas: Sequence[Path] = (),
+        alignment: Path | None = None,
+        held_out: int | None = 0,
+        rows: I8 | None = None,
+    ) -> Made:
+        """Run all stages but the tuning; `rows` are the lines to train on, by default all."""
         settings, run = self.settings, self.stages.run
         corpus = run(
             "corpus",
             {"source": source, "target": target, "text": settings.text, "clean": settings.clean, "seed": self.seed,
-             "held_out": held_out},
-            lambda folder: prepare(source, target, folder, settings.text, settings.clean, held_out, self.seed),
+             "held_out": held_out, "rows": rows},
+            lambda folder: prepare(source, target, folder, settings.text, settings.clean, held_out, self.seed, rows),
             code=("camber.text", "camber.corpus", "camber.pipeline.corpus"),
         )  # fmt: skip
         aligned = run(
@@ -162,7 +169,7 @@ class _Training:
             lambda folder: self.make_rules(corpus, aligned, words, folder),
             code=self.method.code,
         )
-        return _Made(corpus, aligned, language, rules)
+        return Made(corpus, aligned, language, rules)
 
     def make_rules(self, corpus: Stage, aligned: Stage, words: Stage | None, folder: Path) -> None:
         """Make the rules, with features from what was learnt about words, if it was."""
@@ -183,7 +190,7 @@ class _Training:
         inputs = {"corpus": corpus, "clusters": rules.clusters, "merges": rules.subword_merges, "align": align}
         return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.phrase"))
 
-    def untuned(self, made: _Made) -> Translator:
+    def untuned(self, made: Made) -> Translator:
         """Open what the stages made as a translator with untuned weights."""
         rules = self.method.open_rules(made.rules.folder, self.settings)
         models = open_language_models(made.language.folder)
@@ -191,7 +198,7 @@ class _Training:
         text = TextPipeline.load(made.corpus.folder / "text")
         return Translator(text, rules.weighted(models, weights, None), weights)
 
-    def tune(self, made: _Made, dev: Dev) -> Stage:
+    def tune(self, made: Made, dev: Dev) -> Stage:
         """Tune the weights on a dev set."""
         settings = self.settings
         return self.stages.run(
@@ -202,7 +209,7 @@ class _Training:
             code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend"),
         )  # fmt: skip
 
-    def assemble(self, model: Path, made: _Made, tuning: Stage | None) -> None:
+    def assemble(self, model: Path, made: Made, tuning: Stage | None) -> None:
         """Put the stages' outputs together into a model directory."""
         method = self.method
         with write_model(model, method.kind, _as_made(self.settings, tuning)) as draft:

@@ -11,6 +11,7 @@ from camber.bend.kinds import KEEP
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError
 from camber.files import read_parallel, write_lines
+from camber.metrics.metric import CLOSEST
 from camber.model.bend import write_bend
 from camber.model.directory import ModelDirectory, check_place, write_model
 from camber.model.translator import Translator, load
@@ -84,10 +85,11 @@ def tune_translator(
     has the tuned decoder; ``translator.shaped(outcome.decoder, outcome.weights)`` is the translator with it.
     """
     settings = settings or TuneSettings()
-    dev = dev_set(translator, source, references, settings.metric)
+    asked: Any = {"metric": settings.metric, "reference_length": settings.reference_length}
+    dev = dev_set(translator, source, references, **asked)
     if grid is None or hyper is None:
         return tune(translator.decoder, dev, settings, seed, engine, tuner)
-    other = dev_set(translator, *hyper, settings.metric, "hyper")
+    other = dev_set(translator, *hyper, name="hyper", **asked)
     return tune_grid(translator.decoder, dev, other, grid, settings, seed, engine)
 
 
@@ -97,11 +99,22 @@ def dev_set(
     references: Sequence[Sequence[str]],
     metric: str = "bleu",
     name: str = "dev",
+    *,
+    reference_length: str = CLOSEST,
 ) -> DevSet:
     """Return raw lines and references as a translator's decoder sees them."""
-    tokens = [translator.source_tokens(line) for line in source]
+    prepared = [translator.prepare(line) for line in source]
     targets = [[translator.text.target_tokens(line) for line in lines] for lines in references]
-    return DevSet(tokens, targets, translator.decoder.target_vocabulary, metric, name)
+    return DevSet(
+        [list(sentence.tokens) for sentence in prepared],
+        targets,
+        translator.decoder.target_vocabulary,
+        metric,
+        name,
+        reference_length=reference_length,
+        lines=source,
+        finish=lambda sentence, words: translator.text.finish(words, prepared[sentence]),
+    )
 
 
 def _as_recorded(settings: TuneSettings | Mapping[str, Any] | None, model: str | Path) -> TuneSettings:

@@ -8,12 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_new, learn_alignment
+from camber.arrays.distinct import number_pieces
 from camber.bend.bins import Bins
 from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
+from camber.bend.mixtures.mixture import Mixture
+from camber.bend.mixtures.reestimate import KeptPosteriors
 from camber.bend.settings import BendSettings
+from camber.bend.soft import SoftEdges
 from camber.bend.trees.bend import TreesBend
 from camber.bend.trees.forest import Forest
 from camber.bend.trees.tree import Tree
@@ -54,6 +60,7 @@ from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 from camber.rules.phrase.words import WordKnowledge
 from camber.text.pipeline import TextPipeline, TextSettings
+from camber.tune.acting import watched
 from camber.tune.bending import bent_decoder
 from camber.tune.growing import grown_decoder
 from camber.tune.loop import TuneSettings
@@ -113,9 +120,18 @@ def _use_everything() -> None:
     rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
     paired_bootstrap(metric, rows, rows, samples=10)
     paired_randomisation(metric, rows, rows, trials=10)
+    number_pieces(bitext.source.ids, bitext.source.offsets)
     lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])
     lookup.find(0, [0.1])
     lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
+    soft = SoftEdges.of([Bins.make([0.1, 0.2, 0.3], bits=1)], 0.25)
+    soft.worth([[0.1]], soft.memberships([[0.1]]).dense()[0])
+    points, one = np.zeros((2, 1)), np.ones(1)
+    mixture = Mixture(np.zeros((1, 1)), np.ones((1, 1)), np.zeros(1))
+    kept = KeptPosteriors(points, mixture.posteriors(points, engine=Threads(1)))
+    kept.update(mixture)
+    kept.gradient(one, kept.scores(one), engine=Threads(1))
+    kept.in_weights(kept.scores(one))
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
 
@@ -132,6 +148,7 @@ def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) 
     bend = TreesBend(LogBend(inputs), Forest(inputs, (tree,)))
     decoder = model.decoder.weighed(Weighing(bend, {**model.decoder.weighing.by_name(), "tree1": 1.0}))
     list(decoder.decode(dev.inputs[:2], engine=Threads(1)))
+    watched(decoder, dev, 10, Threads(1))
 
 
 def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Alignment) -> None:

@@ -52,6 +52,23 @@ def round_values(low: float, high: float, most: int) -> list[float]:
     return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
+def round_edges(values: npt.ArrayLike, most: int = 12) -> list[float]:
+    """Choose round edges of at most `most` bars of equal width that hold all values.
+
+    >>> round_edges([24.83, 25.31, 25.02], 6)
+    [24.8, 24.9, 25.0, 25.1, 25.2, 25.3, 25.4]
+    """
+    numbers = np.asarray(values, np.float64)
+    low, high = float(numbers.min()), float(numbers.max())
+    if not high - low > 1e-9 * max(abs(low), abs(high)):
+        half = 0.5 * abs(low) * 0.01 or 0.5
+        return [low - half, low + half]
+    inner = round_values(low, high, most - 1)
+    step = inner[1] - inner[0] if len(inner) > 1 else high - low
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+
+
 @dataclass(frozen=True)
 class Scale:
     """A map from values `low` … `high` to places `begin` … `end`, linear or logarithmic (then both are positive)."""

@@ -90,12 +90,16 @@ def panel(response: Response, axis: str = "auto") -> Drawing:
     height = _vertical(response)
     y = height(response.values)
     fitted, steps = _fitted(response, across, height), _steps(response, left, right, middle, y)
+    if response.curve is not None:
+        steps = _curve(response.curve, across, height) + [shape for shape in steps if shape.ink in ("dot", "alarm")]
     items: list[Shape | Text] = [
         *_response_axis(height),
         *_value_axis(response, across),
         *_population_bars(response, left, right),
         *_bands(response, left, right),
-        *(steps + fitted if len(response) > _TOO_MANY else fitted + steps),  # a dense response would hide the curve
+        *(
+            [*steps, *fitted] if len(response) > _TOO_MANY else [*fitted, *steps]
+        ),  # a dense response would hide the curve
         Text(24, _HEAD, _cut(response.feature), "head"),
     ]
     if height.low < 0 < height.high:
@@ -154,7 +158,7 @@ def _horizontal(response: Response, logarithmic: bool) -> Scale:
 
 def _vertical(response: Response) -> Scale:
     """Make room for the response and, where it is fitted, for the curve."""
-    shown = [response.values]
+    shown = [response.values] if response.curve is None else [response.values, response.curve[:, 1]]
     if response.log_curve:
         shown.append(response.log_curve(response.positions[response.positions > 0]))
     low, high = (float(end(np.concatenate(shown))) for end in (np.min, np.max))
@@ -240,7 +244,7 @@ def _population_bars(response: Response, left: F8, right: F8) -> list[Shape | Te
 # --- the response ----------------------------------------------------------------------------------------------------
 
 
-def _steps(response: Response, left: F8, right: F8, middle: F8, y: F8) -> list[Shape | Text]:
+def _steps(response: Response, left: F8, right: F8, middle: F8, y: F8) -> list[Shape]:
     """Draw a step over every bin's range, thin lines from one to the next, and a marker for every bin."""
     against = response.violations
     n = len(response)
@@ -264,6 +268,12 @@ def _steps(response: Response, left: F8, right: F8, middle: F8, y: F8) -> list[S
         Shape("dot", dots, True),
         Shape("alarm", alarms, True),
     ]
+
+
+def _curve(curve: F8, across: Scale, height: Scale) -> list[Shape]:
+    """Draw a smooth response."""
+    x, y = curve[curve[:, 0] > 0].T if across.logarithmic else curve.T
+    return [Shape("step", [list(zip(across(x).tolist(), height(y).tolist(), strict=True))])]
 
 
 def _bands(response: Response, left: F8, right: F8) -> list[Shape | Text]:

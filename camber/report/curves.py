@@ -1,7 +1,8 @@
-"""The learnt curves of a model as an interactive page, or as a picture: SVG, or PNG with the extra `plots`."""
+"""The learnt curves and trees of a model as an interactive page, a picture (SVG, or PNG: extra `plots`), or JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 import camber
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.errors import CamberError, SettingsError
 from camber.files import write_lines
+from camber.report import trees
 from camber.report.curve_panel import (
     AXES,
     can_be_log,
@@ -23,10 +26,11 @@ from camber.report.curve_panel import (
     summary,
 )
 from camber.report.drawing import Sheet, drawing_style, svg, svg_file
+from camber.report.learnt import Learnt, learnt
 from camber.report.markup import Markup, document, element
 from camber.report.style import PAGE_STYLE, picture_style
 
-KINDS = (".html", ".svg", ".png")
+KINDS = (".html", ".svg", ".png", ".json")
 
 #: the page lists the bins of features with no more than these; the picture tells about all of them
 _LISTED = 256
@@ -34,11 +38,13 @@ _LISTED = 256
 
 def curves(
     model: Any, out: str | Path = "curves.html", features: Sequence[str] = (), axis: str = "auto"
-) -> list[Response]:
-    """Draw the learnt responses of a model (a folder, or one that is open) into a .html, .svg or .png file.
+) -> list[Response | WeighedTree]:
+    """Draw the learnt responses and trees of a model (a folder, or one that is open) into a .html, .svg or .png file.
 
-    `features` names those to draw, in this order; none: all that are bent. `axis` is linear, log, or auto, which
-    chooses for each feature. Returns what was drawn.
+    A .json file has their numbers instead: `Response.to_dict` of the curves, `WeighedTree.to_json` of the trees.
+
+    `features` names those to draw, in this order, with the trees that ask about them; none: all that are bent, and all
+    trees. `axis` is linear, log, or auto, which chooses for each feature. Returns what was drawn: curves, then trees.
 
     >>> camber.curves("my-model", "figure7.png", ["p_coherent", "count_s"])               # doctest: +SKIP
     """
@@ -51,62 +57,39 @@ def curves(
         from camber.report.png import check_matplotlib
 
         check_matplotlib()  # before the model is opened: that may take a while
-    chosen = choose(learnt_responses(model), features)
+    chosen = learnt(model).of_features(features)
     write_curves(out, chosen, axis, _name(model))
-    return chosen
+    return [*chosen.responses, *chosen.trees]
 
 
-def learnt_responses(model: Any) -> list[Response]:
-    """Return the response of every bent feature of a translator or re-ranker; one without is an error."""
-    from camber.bend.trees.bend import TREES
-    from camber.model.directory import ModelDirectory
-    from camber.rerank.reranker import KIND, Reranker
-
-    where = str(model) if isinstance(model, str | Path) else "MODEL"
-    if isinstance(model, str | Path):
-        model = Reranker.load(model) if ModelDirectory.open(model).kind == KIND else camber.load(model)
-    responses: list[Response]
-    if isinstance(model, Reranker):
-        linear, remedy = model.fitted.bent is None, f"camber rerank fit --learner mnr --model {where} …"
-        kind, responses = model.learner, model.responses()
-    else:
-        bend, remedy = model.decoder.bend, f"camber tune {where} --bend mnr …"
-        kind, linear, responses = bend.kind, not bend.FILE, bend.show(model.weights.values)
-    if kind == TREES:
-        raise CamberError(f"{where}: a model with trees, which are no curves to draw; camber info {where} tells them")
-    if linear:
-        raise CamberError(f"{where}: a linear model, which has no curves to draw; let its features bend: {remedy}")
-    return responses
-
-
-def choose(responses: Sequence[Response], features: Sequence[str] = ()) -> list[Response]:
-    """Return the responses of the named features, in the order of the names; of all, if none is named."""
-    if not responses:
-        raise CamberError("no feature of this model is bent: there are no curves to draw")
-    known = {response.feature: response for response in responses}
-    if unknown := [name for name in features if name not in known]:
-        raise CamberError(f"no bent feature {', '.join(unknown)}; known: {', '.join(known)}")
-    return [known[name] for name in dict.fromkeys(features)] if features else list(responses)
-
-
-def write_curves(out: str | Path, responses: Sequence[Response], axis: str = "auto", model: str = "") -> None:
-    """Write responses as a page or a picture, which the ending of the name tells; all or nothing."""
+def write_curves(out: str | Path, shown: Learnt, axis: str = "auto", model: str = "") -> None:
+    """Write what was learnt as a page, a picture or JSON, which the ending of the name tells; all or nothing."""
     out = Path(out)
     kind = out.suffix.lower()
     if kind == ".html":
-        write_lines(out, [page(responses, axis, model)])
+        write_lines(out, [page(shown, axis, model)])
     elif kind == ".svg":
-        write_lines(out, [svg_file(sheet(responses, axis))])
+        write_lines(out, [svg_file(sheet(shown, axis))])
+    elif kind == ".json":
+        told = {
+            "model": model,
+            "curves": [response.to_dict() for response in shown.responses],
+            "trees": [tree.to_json() for tree in shown.trees],
+        }
+        write_lines(out, [json.dumps(told, indent=1, ensure_ascii=False)])
     else:
         from camber.report.png import png
 
-        _write_bytes(out, png(sheet(responses, axis)))
+        _write_bytes(out, png(sheet(shown, axis)))
 
 
-def sheet(responses: Sequence[Response], axis: str = "auto") -> Sheet:
-    """Put the pictures of all responses on one sheet: below each other, or in columns if there are many."""
-    columns = 1 if len(responses) <= 3 else 2 if len(responses) <= 12 else 3
-    return Sheet.grid([panel(response, axis) for response in responses], columns, legend())
+def sheet(shown: Learnt, axis: str = "auto") -> Sheet:
+    """Put the pictures of all curves and trees on one sheet: below each other, or in columns if there are many."""
+    if not shown.responses:
+        return trees.sheet_of_trees(shown.trees)
+    columns = 1 if len(shown.responses) <= 3 else 2 if len(shown.responses) <= 12 else 3
+    upper = Sheet.grid([panel(response, axis) for response in shown.responses], columns, legend())
+    return upper.above(trees.sheet_of_trees(shown.trees)) if shown.trees else upper
 
 
 def _write_bytes(path: Path, data: bytes) -> None:
@@ -152,29 +135,48 @@ tr.bad td{color:var(--bad)}
 _CHOICES = {"auto": "what fits the feature", "linear": "linear", "log": "logarithmic"}
 
 
-def page(responses: Sequence[Response], axis: str = "auto", model: str = "") -> str:
+def page(shown: Learnt, axis: str = "auto", model: str = "") -> str:
     """Return an HTML page that needs nothing else and has no scripts.
 
     Pointing at a bin and choosing an axis are the business of the style sheet.
     """
-    title = f"What the features of {model} learnt" if model else "What the features learnt"
+    what = "features" if shown.responses else "trees"
+    title = f"What the {what} of {model} learnt" if model else f"What the {what} learnt"
+    facts = [*(_facts(shown.responses) if shown.responses else []), *(trees.facts(shown.trees) if shown.trees else [])]
+    cards = [element("div", element("b", a), element("span", b), class_="card") for a, b in facts]
+    lead = [_CURVES] * bool(shown.responses) + [_TREES] * bool(shown.trees)
+    body = element(
+        "main",
+        element("h1", title),
+        element("p", " ".join(lead), class_="lead"),
+        element("div", *cards, class_="cards"),
+        *(_section(shown.responses, axis) if shown.responses else []),
+        *([trees.section(shown.trees)] if shown.trees else []),
+        element("footer", f"Camber {camber.__version__}."),
+    )
+    style = picture_style() + PAGE_STYLE + drawing_style() + _STYLE + (trees.STYLE if shown.trees else "")
+    return document(title, style, body)
+
+
+_CURVES = (
+    "A linear model multiplies a feature by one weight. Here the values of a feature are sorted into bins, and each "
+    "bin learnt what it adds to the score: together, a curve."
+)
+_TREES = "Trees ask about several features at once, and add to the score what no weight of a single feature can."
+
+
+def _facts(responses: Sequence[Response]) -> list[tuple[str, str]]:
     against = sum(int(response.violations.sum()) for response in responses)
     bins = sum(len(response) for response in responses)
-    lead = (
-        "A linear model multiplies a feature by one weight. Here the values of a feature are sorted into bins, and "
-        "each bin learnt what it adds to the score: together, a curve."
-    )
-    facts = [
+    return [
         (f"{len(responses):,}", f"bent feature{'s' * (len(responses) != 1)}"),
         (f"{bins:,}", f"bin{'s' * (bins != 1)}"),
         (f"{against:,}", "against the direction of their feature"),
     ]
-    cards = [element("div", element("b", a), element("span", b), class_="card") for a, b in facts]
-    body = element(
-        "main",
-        element("h1", title),
-        element("p", lead, class_="lead"),
-        element("div", *cards, class_="cards"),
+
+
+def _section(responses: Sequence[Response], axis: str) -> list[Markup]:
+    return [
         _overview(responses),
         element("h2", "Curves"),
         element(
@@ -187,9 +189,7 @@ def page(responses: Sequence[Response], axis: str = "auto", model: str = "") -> 
         element("div", svg(legend()), class_="legend"),
         _switch(axis),
         *(_figure(number_, response) for number_, response in enumerate(responses)),
-        element("footer", f"Camber {camber.__version__}."),
-    )
-    return document(title, picture_style() + PAGE_STYLE + drawing_style() + _STYLE, body)
+    ]
 
 
 def _switch(axis: str) -> Markup:
@@ -267,10 +267,12 @@ def _bins(response: Response) -> Markup:
     return element("details", element("summary", "The bins as a table"), element("div", table, class_="scroll"))
 
 
-def lines(responses: Sequence[Response]) -> list[str]:
-    """Return a line for the terminal about every response."""
-    wide = max(len(response.feature) for response in responses)
-    return [f"{response.feature:<{wide}}  {summary(response)}" for response in responses]
+def lines(drawn: Sequence[Response | WeighedTree]) -> list[str]:
+    """Return a line for the terminal about every curve and every tree."""
+    responses = [item for item in drawn if isinstance(item, Response)]
+    forest = [item for item in drawn if isinstance(item, WeighedTree)]
+    wide = max([*(len(response.feature) for response in responses), *(len(tree.name) for tree in forest)])
+    return [*(f"{response.feature:<{wide}}  {summary(response)}" for response in responses), *trees.lines(forest, wide)]
 
 
-__all__ = ["choose", "curves", "learnt_responses", "lines", "page", "sheet", "write_curves"]
+__all__ = ["curves", "lines", "page", "sheet", "write_curves"]

@@ -64,6 +64,18 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """A line of text in which some words are set otherwise: (content, letters) one behind the other."""
+
+    x: float
+    y: float
+    pieces: Sequence[tuple[str, str]]
+
+
+Item = Shape | Text | Runs
+
+
+@dataclass(frozen=True)
 class Region:
     """A place that tells something when it is pointed at."""
 
@@ -78,7 +90,7 @@ class Drawing:
 
     width: float
     height: float
-    items: Sequence[Shape | Text]
+    items: Sequence[Item]
     label: str
     quiet: Text | None = None
     regions: Sequence[Region] = ()
@@ -95,14 +107,23 @@ class Sheet:
 
     @classmethod
     def grid(cls, drawings: Sequence[Drawing], columns: int, below: Drawing | None = None) -> Sheet:
-        """Put drawings of equal size side by side and below each other, and one more below all."""
-        wide, high = drawings[0].width, drawings[0].height
-        placed = [(wide * (k % columns), high * (k // columns), drawing) for k, drawing in enumerate(drawings)]
-        bottom = high * -(-len(drawings) // columns)
+        """Put drawings side by side and below each other, and one more below all."""
+        wide = max(drawing.width for drawing in drawings)
+        placed: list[tuple[float, float, Drawing]] = []
+        bottom = 0.0
+        for first in range(0, len(drawings), columns):
+            row = drawings[first : first + columns]
+            placed += [(wide * k, bottom, drawing) for k, drawing in enumerate(row)]
+            bottom += max(drawing.height for drawing in row)
         if below:
             placed.append((0.0, bottom, replace(below, width=wide * columns)))
             bottom += below.height
         return cls(wide * columns, bottom, placed)
+
+    def above(self, other: Sheet) -> Sheet:
+        """Put another sheet below this one."""
+        moved = [(x, y + self.height, drawing) for x, y, drawing in other.placed]
+        return Sheet(max(self.width, other.width), self.height + other.height, [*self.placed, *moved])
 
 
 #: all kinds of ink and letters that drawings use
@@ -120,8 +141,19 @@ INKS = {
     "fine": Ink("accent", 1.5),
     "dot": Ink("paper", 1.1, fill="accent"),
     "alarm": Ink("paper", 1.2, fill="bad"),
+    "node": Ink("line", 1.0, fill="paper"),
+    "flow": Ink(fill="accent", opacity=0.28),
+    "plus": Ink(fill="accent", opacity=0.85),
+    "minus": Ink(fill="other", opacity=0.85),
 }
-LETTERS = {"head": Letters(15.0, bold=True), "note": Letters(12.0, "soft"), "told": Letters(12.0, "ink")}
+LETTERS = {
+    "head": Letters(15.0, bold=True),
+    "note": Letters(12.0, "soft"),
+    "told": Letters(12.0, "ink"),
+    "tiny": Letters(10.5, "soft"),
+    "with": Letters(12.0, "accent", bold=True),
+    "without": Letters(12.0, "other", bold=True),
+}
 
 
 def drawing_style() -> str:
@@ -155,8 +187,19 @@ def _words(item: Text, kind: str = "") -> Markup:
     return element("text", item.content, x=item.x, y=item.y, class_=kind or item.letters, text_anchor=anchor)
 
 
+def _runs(item: Runs) -> Markup:
+    spans = [element("tspan", content, class_=letters) for content, letters in item.pieces]
+    return element("text", *spans, x=item.x, y=item.y)
+
+
+def _drawn(item: Item) -> Markup:
+    if isinstance(item, Shape):
+        return _path(item)
+    return _runs(item) if isinstance(item, Runs) else _words(item)
+
+
 def _group(drawing: Drawing) -> Markup:
-    body = [_path(item) if isinstance(item, Shape) else _words(item) for item in drawing.items]
+    body = [_drawn(item) for item in drawing.items]
     if drawing.quiet:
         top, bottom = drawing.depth
         for region in drawing.regions:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from camber.report.markup import Markup, document, element, escape, join
 from camber.report.pictures import alignment_matrix, contributions, histogram, length_curves, ribbons, seconds_bars
 from camber.report.segmentation import RIGHT, Segmentation
 from camber.report.style import PAGE_STYLE, picture_style
+from camber.text.difference import differences
 
 #: short headings of the features in the n-best table; others are shown by their names
 _SHORT = {
@@ -34,10 +33,6 @@ _SHORT = {
     "word_penalty": "words",
     "phrase_penalty": "phrases",
 }
-
-
-#: a word or a mark, with the space before it
-_WORDS = re.compile(r"\s*(?:[\w'’-]+|[^\w\s])")
 
 
 @dataclass(frozen=True)
@@ -340,12 +335,9 @@ def _difference(output: str, reference: str) -> Markup:
     >>> _difference("a big house", "a house")
     'a <del>big</del> house'
     """
-    ours, theirs = _WORDS.findall(output), _WORDS.findall(reference)
-    matcher = difflib.SequenceMatcher(None, [w.strip() for w in ours], [w.strip() for w in theirs], autojunk=False)
     pieces: list[Markup] = []
-    for kind, a, b, c, d in matcher.get_opcodes():
-        old, new = "".join(ours[a:b]), "".join(theirs[c:d])
-        if kind == "equal":
+    for old, new, same in differences(output, reference):
+        if same:
             pieces.append(escape(old))
             continue
         marked = [element(name, words.strip()) for name, words in (("del", old), ("ins", new)) if words]

@@ -12,6 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from camber.errors import CamberError
+from camber.report.axes import Scale
+from camber.report.axes import number as written
 from camber.report.markup import Markup, element, text_width
 from camber.report.segmentation import Segmentation
 from camber.report.style import PHRASE_COLOURS, picture_style
@@ -212,6 +215,34 @@ def length_curves(source: npt.ArrayLike, target: npt.ArrayLike, names: tuple[str
 
 
 # --- features --------------------------------------------------------------------------------------------------------
+
+
+def bin_curves(before: npt.ArrayLike, after: npt.ArrayLike, names: tuple[str, str], label: str) -> Markup:
+    """Draw the weights of the bins of a feature over their numbers: two curves, such as before and after training."""
+    sides = [np.asarray(side, np.float64) for side in (before, after)]
+    if sides[0].ndim != 1 or sides[0].shape != sides[1].shape or not len(sides[0]):
+        raise CamberError(f"weights of bins of the shapes {sides[0].shape} and {sides[1].shape}; expected one of each")
+    frame, both = _CHART, np.concatenate(sides)
+    low, high = float(both.min()), float(both.max())
+    margin = 0.06 * (high - low) or abs(high) or 1.0
+    up = Scale(low - margin, high + margin, frame.bottom, frame.top)
+    across = Scale(0.0, float(max(1, len(sides[0]) - 1)), frame.left, frame.right)
+    body: list[object] = []
+    for tick in up.ticks(6):
+        body.append(_line(frame.left, up.at(tick), frame.right, up.at(tick)))
+        body.append(_text(frame.left - 8, up.at(tick) + 4, written(tick), "small soft", "end"))
+    for kind, side in zip(("curve other", "curve"), sides, strict=True):
+        points = [f"{across.at(k):.1f},{up.at(value):.1f}" for k, value in enumerate(side.tolist())]
+        body.append(element("polyline", points=" ".join(points), class_=kind))
+    for tick in across.ticks(8):
+        body.append(_text(across.at(tick), frame.bottom + 17, f"{tick:g}", "small soft", "middle"))
+    body.append(_line(frame.left, frame.bottom, frame.right, frame.bottom, "axis"))
+    body.append(_text((frame.left + frame.right) / 2, frame.bottom + 38, "number of the bin", "small", "middle"))
+    for k, (name, kind) in enumerate(zip(names, ("curve other", "curve"), strict=True)):
+        y = frame.top + 16 + 19 * k
+        body.append(_line(frame.left + 14, y - 4, frame.left + 42, y - 4, kind))
+        body.append(_text(frame.left + 49, y, name, "small"))
+    return _picture(frame.right + 18, frame.bottom + 46, label, *body)
 
 
 def contributions(names: Sequence[str], values: npt.ArrayLike, others: npt.ArrayLike | None, label: str) -> Markup:

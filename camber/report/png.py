@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from camber.errors import CamberError
-from camber.report.drawing import INKS, LETTERS, Drawing, Shape, Sheet
+from camber.report.drawing import INKS, LETTERS, Drawing, Runs, Shape, Sheet, Text
 from camber.report.style import LIGHT
 
 #: one unit of a drawing is a CSS pixel: 96 to the inch; PNG files have twice as many, for sharp screens and for print
@@ -75,16 +75,38 @@ def _draw(axes: Any, drawing: Drawing, x: float, y: float) -> None:
             )
             axes.add_patch(drawn)
             continue
-        kind = LETTERS[item.letters]
-        axes.text(
-            x + item.x,
-            y + item.y,
-            item.content,
-            ha=_ANCHORS[item.anchor],
-            va="baseline",
-            size=kind.size * _POINTS * 0.94,  # matplotlib's own font is wider than those of browsers
-            color=LIGHT[kind.colour],
-            weight="bold" if kind.bold else "normal",
-            parse_math=False,  # a dollar sign in a name is a dollar sign
-            zorder=order,
-        )
+        if isinstance(item, Runs):
+            _set_runs(axes, item, x, y, order)
+        else:
+            _set(axes, item, x, y, order)
+
+
+def _set(axes: Any, item: Text, x: float, y: float, order: float) -> Any:
+    kind = LETTERS[item.letters]
+    return axes.text(
+        x + item.x,
+        y + item.y,
+        item.content,
+        ha=_ANCHORS[item.anchor],
+        va="baseline",
+        size=kind.size * _POINTS * 0.94,  # matplotlib's own font is wider than those of browsers
+        color=LIGHT[kind.colour],
+        weight="bold" if kind.bold else "normal",
+        parse_math=False,  # a dollar sign in a name is a dollar sign
+        zorder=order,
+    )
+
+
+def _set_runs(axes: Any, item: Runs, x: float, y: float, order: float) -> None:
+    """Set pieces one behind the other: each begins where the one before it ended."""
+    at = item.x
+
+    def width(content: str, letters: str) -> float:
+        probe = _set(axes, Text(at, item.y, content, letters), x, y, order)
+        extent = probe.get_window_extent(axes.figure.canvas.get_renderer()).width
+        probe.remove()
+        return float(extent) * _PIXELS / _DOTS
+
+    for content, letters in item.pieces:
+        _set(axes, Text(at, item.y, content, letters), x, y, order)
+        at += width(f"|{content}|", letters) - width("||", letters)  # so that spaces at the ends count

@@ -2,7 +2,9 @@
 
 The linear learner comes first. Then each feature with more than two values gets bins (of the hypotheses of the list it
 is fitted to), whose weights are tuned together with the linear ones: the response to a feature is a straight line plus
-what its bins add. So fine differences inside a bin still count, and bins that are all 0 are the linear model.
+what its bins add. So fine differences inside a bin still count, and bins that are all 0 are the linear model. Without
+lines (`lines`), bins stand in for them (nguyen2007): they start from what the linear model was worth (:func:`in_bins`).
+Edges of bins are hard, or sigmoids (`softness`, :mod:`camber.bend.soft`).
 
 A cautious fit (:mod:`camber.rerank.caution`) asks once more how far to go: from the linear model towards the bent one,
 as far as sentences confirm that neither of the two had seen, and clearly (`SURE`). Both are scaled so that their scores
@@ -27,10 +29,11 @@ import numpy.typing as npt
 
 from camber.arrays.types import F8, I8
 from camber.bend.bins import Bins
-from camber.bend.discrete import DiscreteBend
+from camber.bend.discrete import OVERLAP, DiscreteBend
 from camber.bend.kinds import settings_of
 from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.bend.weighing import Weighing
 from camber.errors import TuneError
 from camber.features.feature import Feature, names_of
@@ -40,7 +43,7 @@ from camber.model.bend import BINS
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
 from camber.rerank.caution import SURE, confirmed_step
-from camber.rerank.learner import Fitting, on_scale_of_100
+from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.rerank.linear import Linear
 from camber.rerank.settings import ResponseSettings
 from camber.tune.data import TuningData
@@ -63,7 +66,7 @@ class Binned:
     @classmethod
     def settings(cls, learner: str) -> frozenset[str]:
         """Return the hyper-parameters of this kind of bins."""
-        return frozenset(settings_of(learner))
+        return frozenset({*settings_of(learner), "lines"} | ({"softness"} if learner != OVERLAP else set()))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +82,7 @@ class Binned:
     def fit(cls, data: TuningData, how: Fitting) -> Self:
         """Tune a linear model from the list's own order, then let it bend."""
         linear = Linear.fit(data, how)
-        bend = make_bend(data, how.learner, how.responses.bits)
+        bend = make_bend(data, how.learner, how.responses.bits, how.responses.softness)
         if not bend.width:
             log.warning("no feature has more than two values: there is nothing to bend, and the model is linear")
             return cls(bend, linear.weights, linear.step, 0.0)
@@ -94,7 +97,11 @@ class Binned:
             def size(weights: F8) -> float:
                 return part.spread(part.scores(weights)) or 1.0
 
-            return start, how.tuned(part, start, size, whole=part is wide, regulariser=penalty)
+            given, begin = part, start
+            if not how.responses.lines:
+                units = np.concatenate([linear.scales, np.ones(bend.width)])
+                given, begin = without_lines(part, bend), in_bins(bend, start / units) * units
+            return start, how.tuned(given, begin, size, whole=part is wide, regulariser=penalty)
 
         def straight(part: TuningData) -> F8:
             """Return the weights of a linear model of some sentences, which goes as far as that of all of them."""
@@ -127,6 +134,14 @@ class Binned:
         """Return the whole response of every bent feature: its line, at the middle of every bin, and the bin."""
         return self.bend.show(dict(zip(self.bend.names, self.weights.tolist(), strict=True)))
 
+    def trees(self) -> list[WeighedTree]:
+        """There are none."""
+        return []
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        """There is nothing to watch."""
+        return self
+
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         """Return weights that rank as the list's own order does: its line alone, and no bin."""
         weights = np.zeros(len(self.bend.names))
@@ -155,14 +170,33 @@ class Binned:
         return cls(bend, weights.vector(bend.names), origin, bent)
 
 
-def make_bend(data: TuningData, kind: str, bits: int) -> DiscreteBend:
+def make_bend(data: TuningData, kind: str, bits: int, softness: float = 0.0) -> DiscreteBend:
     """Make bins for every feature with more than two values, each hypothesis counting once; all stay linear, too."""
     bins = {}
     for name, column in zip(data.names, data.present().T, strict=True):
         values, often = np.unique(column, return_counts=True)  # absent is a value, too, but in no bin
         if len(values) > 2:
             bins[name] = Bins.make(values, bits, often)
-    return DiscreteBend(tuple(map(Feature, data.names)), bins, kind, tuple(bins))
+    return DiscreteBend(tuple(map(Feature, data.names)), bins, kind, tuple(bins), softness)
+
+
+def in_bins(bend: DiscreteBend, weights: F8) -> F8:
+    """Return weights under which bins stand in for the lines of their features (nguyen2007, 4.3.2): [names] → [names].
+
+    A bin gets what the line is worth in the middle between its least and greatest value. So the score of a hypothesis
+    whose values were seen changes by at most Σ |weight| · half the width of the bin that is hit. With soft edges it is
+    Σ |weight| · the mean distance of the value from the middles of its bins, by their shares.
+    """
+    alone = replace(bend, copied=())
+    begin = alone.start(Weighing(bend, dict(zip(bend.names, weights.tolist(), strict=True))), {})
+    return np.array([begin.get(name, 0.0) for name in bend.names])
+
+
+def without_lines(data: TuningData, bend: DiscreteBend) -> TuningData:
+    """Return a list in which the lines of bent features are not tuned."""
+    fixed = data.fixed.copy()
+    fixed[bend.columns] = True
+    return replace(data, fixed=fixed)
 
 
 def bent_data(data: TuningData, bend: DiscreteBend, scales: F8) -> TuningData:
@@ -197,6 +231,8 @@ def tied(bend: DiscreteBend, scales: F8, responses: ResponseSettings) -> Regular
     The monotone kind looks at the whole response, since a line and bins that turn back make a curve that flattens. The
     linear kind looks at the bins alone, so that the line itself costs nothing.
     """
+    if not responses.lines:  # then bins are the whole response, and lines are not among the tuned weights
+        return bend.penalty(responses, len(bend.linear) - len(bend.columns))
     if bend.kind != "mnr":
         return bend.penalty(responses, len(bend.linear))
     penalty = bend.penalty(responses, 0)

@@ -6,13 +6,14 @@ several names (:mod:`camber.rerank.learners`), and is told under which it is fit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self
 
 from camber.arrays.types import F8
 from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.engine import LOCAL, Engine
 from camber.errors import TuneError, UnmovedError
 from camber.features.parts import HypothesisParts
@@ -62,6 +63,22 @@ class Fitting:
         return tuned.weights / size(tuned.weights)
 
 
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a list, for people."""
+
+    translations: Sequence[str]  # [hypotheses]
+    sources: Sequence[str] | None = None  # [sentences]
+
+    def source(self, sentence: int) -> str:
+        """Return a source sentence; empty where none are known."""
+        return "" if self.sources is None else self.sources[sentence]
+
+    def finished(self, sentence: int, words: str) -> str:
+        """Return a translation, which is text already."""
+        return words
+
+
 class Learner(Protocol):
     """What was learnt, and on the class how."""
 
@@ -103,6 +120,14 @@ class Learner(Protocol):
 
     def responses(self) -> list[Response]:
         """Return the learnt curve of every feature that has one."""
+        ...
+
+    def trees(self) -> list[WeighedTree]:
+        """Return the trees that were learnt."""
+        ...
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        """Return the same, which knows what its trees do to a list; what has none has nothing to know."""
         ...
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from camber.bend.kinds import BENDS, BINNED
 from camber.registry import Entry, Registry
+from camber.tune.tuners import TUNERS
 
 if TYPE_CHECKING:
     from camber.rerank.learner import Learner
@@ -20,3 +21,15 @@ LEARNERS: Registry[type[Learner]] = Registry(
         "trees": Entry("camber.rerank.trees:Trees", "one weight for each, and regression trees over all of them"),
     },
 )
+
+
+def usual_tuner(learner: str, metric: str) -> str:
+    """Return the tuner of a learner where none is named: its own, or mert if that cannot fit to this metric.
+
+    >>> usual_tuner("linear", "bleu"), usual_tuner("linear", "chrf"), usual_tuner("mnr", "chrf")
+    ('expected-bleu', 'mert', 'pro')
+    """
+    from camber.tune.tuner import ANY_METRIC
+
+    own = LEARNERS.load(learner).default_tuner
+    return own if metric == "bleu" or ANY_METRIC in TUNERS.load(own).takes else "mert"

@@ -5,6 +5,11 @@ divided by its standard deviation among the hypotheses of a sentence while it is
 afterwards: the weights that are kept belong to the features as they are.
 
 A cautious fit (:mod:`camber.rerank.caution`) goes from the own order towards the tuned weights, both of length 1.
+
+Expected BLEU is the tuner by default. By cross-validation (`benchmarks/rerank.py`) it takes the 2,500 lists of a T5,
+with a language model, lengths and sources, from 43.05 to 43.85 BLEU in 6 CPU-seconds, MERT to 43.81 in 22, and nothing
+hangs on the seed. On lists of 100 sentences it is behind: 8.82 against MERT's 9.06 (Moses; 1-best 7.22), 23.81 against
+24.40 (Joshua; 1-best 24.17, from which neither differs by more than chance).
 """
 
 from __future__ import annotations
@@ -17,12 +22,13 @@ import numpy as np
 
 from camber.arrays.types import F8
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.features.parts import HypothesisParts
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.model.directory import Draft, ModelDirectory
 from camber.rerank.caution import confirmed_step
-from camber.rerank.learner import Fitting, on_scale_of_100
+from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.tune.data import TuningData
 
 
@@ -30,7 +36,7 @@ from camber.tune.data import TuningData
 class Linear:
     """Weights of features, and how much each feature varies."""
 
-    default_tuner: ClassVar[str] = "mert"
+    default_tuner: ClassVar[str] = "expected-bleu"
     needs: ClassVar[frozenset[str]] = frozenset()
     task: ClassVar[str] = "the weights of features"
     bent: ClassVar[float | None] = None
@@ -71,6 +77,14 @@ class Linear:
     def responses(self) -> list[Response]:
         """A line is no curve."""
         return []
+
+    def trees(self) -> list[WeighedTree]:
+        """There are none."""
+        return []
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        """There is nothing to watch."""
+        return self
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         """Return the weights that rank as the list's own order does."""

@@ -148,7 +148,7 @@ def evaluate(
     own = nbest.best()
     one_best = _table(data, own, missing)
     held = _held_out(reranker, data, one_best, missing, folds, trials) if folds else None
-    reranker.fit_data(data)
+    reranker.fit_data(data).watch(data, nbest, sources)
     tuned = _table(data, data.best_by(reranker.fitted.scores(data.present(), data.parts)), missing)
     best, worst = (
         corpus_oracle(metric, data.statistics, data.sentence_offsets, worst=side, missing=data.missing)

@@ -20,7 +20,7 @@ from camber.bend.response import Response
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.lm.ngrams import NgramModel
-from camber.metrics.metric import Metric, References, make_metric
+from camber.metrics.metric import CLOSEST, Metric, References, make_metric
 from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
 from camber.nbest import NBest
@@ -28,8 +28,8 @@ from camber.progress import log
 from camber.rerank.caution import unless_worse
 from camber.rerank.choice import Trial, best_settings, combinations
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
-from camber.rerank.learner import Fitting, Learner
-from camber.rerank.learners import LEARNERS
+from camber.rerank.learner import Fitting, Learner, Texts
+from camber.rerank.learners import LEARNERS, usual_tuner
 from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.settings import Settings
 from camber.tune.data import TuningData
@@ -40,7 +40,7 @@ Chosen = TypeVar("Chosen", bound=Settings)
 
 KIND = "rerank"
 #: settings of a re-ranker that its model records as they are
-_RECORDED = ("learner", "tuner", "metric", "tokenize", "lowercase", "seed", "cautious")
+_RECORDED = ("learner", "tuner", "metric", "tokenize", "lowercase", "reference_length", "seed", "cautious")
 #: the end of a sentence, apart from its last word
 _APART = re.compile(r"\s[.?!]$")
 
@@ -49,18 +49,20 @@ class Reranker:
     """Re-rank n-best lists by weights that were fitted to a metric.
 
     The list's own order (its score, or the place in it) is always one of the features, so the fitted model can keep it.
-    `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better). `lm` is
-    an n-gram model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the
-    own order as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not
-    make the list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the features that are
+    `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better); BLEU's
+    brevity penalty looks at the closest or the shortest of several references (`reference_length`). `lm` is an n-gram
+    model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the own order
+    as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not make the
+    list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the features that are
     made from texts, and of :class:`ResponseSettings`, what learners make; each is an attribute, too.
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
-    `gamma` says (mnr). Or it is trees (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which
-    are constants or linear in one feature (`leaf`), over parts or whole hypotheses (`tree_scope`). Without a
-    `tuner`, it is the learner's own: pro for those with curves, mert for the others. A `grid` such as
-    ``{"leaves": [2, 4]}`` has values of these settings to choose from by cross-validation
+    `gamma` says (mnr), with soft edges (`softness`), beside or in place of `lines`. Or it is trees
+    (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which are constants or linear in one
+    feature (`leaf`), over parts or whole hypotheses (`tree_scope`). Without a `tuner`, it is the learner's own: pro for
+    those with curves, expected-bleu for the linear one (mert for other metrics than BLEU), mert for trees. A `grid`
+    such as ``{"leaves": [2, 4]}`` has values of these settings to choose from by cross-validation
     (:mod:`camber.rerank.choice`).
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
@@ -77,6 +79,7 @@ class Reranker:
         *,
         tokenize: str = "13a",
         lowercase: bool = False,
+        reference_length: str = CLOSEST,
         lm: NgramModel | str | Path | None = None,
         cautious: bool = True,
         tuner_settings: Mapping[str, Any] | None = None,
@@ -86,8 +89,9 @@ class Reranker:
         **settings: Any,
     ) -> None:
         self.learner, self.metric = learner, metric
-        self.tuner = tuner or LEARNERS.load(learner).default_tuner
+        self.tuner = tuner or usual_tuner(learner, metric)
         self.tokenize, self.lowercase = tokenize, lowercase
+        self.reference_length = reference_length
         self.lm, self.cautious = lm, cautious
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.engine, self.grid = seed, engine, grid
@@ -118,7 +122,7 @@ class Reranker:
 
     def make_metric(self) -> Metric:
         """Make the metric that is fitted to."""
-        return make_metric(self.metric, self.tokenize, lowercase=self.lowercase)
+        return make_metric(self.metric, self.tokenize, lowercase=self.lowercase, reference_length=self.reference_length)
 
     @property
     def fitted(self) -> Learner:
@@ -144,7 +148,8 @@ class Reranker:
         sources: Sequence[str] | None = None,
     ) -> Reranker:
         """Fit weights to a list with its references: lines, or several texts of lines; none for an outside score."""
-        return self.fit_data(self.tuning_data(nbest, refs, sources))
+        data = self.tuning_data(nbest, refs, sources)
+        return self.fit_data(data).watch(data, nbest, sources)
 
     def tuning_data(
         self,
@@ -192,6 +197,12 @@ class Reranker:
         fitted = LEARNERS.load(self.learner).fit(data, how)
         return unless_worse(fitted, data, own_order) if self.cautious else fitted
 
+    def watch(self, data: TuningData, nbest: NBest, sources: Sequence[str] | None = None) -> Reranker:
+        """Let what was fitted see what it does to the texts of a list, for those who want to know."""
+        lines = nbest.sources if sources is None else sources
+        self._fitted = self.fitted.watched(data, Texts(nbest.texts, lines))
+        return self
+
     def with_features(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
         """Return the list, one part per hypothesis, with the features that this re-ranker makes from texts."""
         lines = nbest.sources if sources is None else list(sources)
@@ -218,7 +229,9 @@ class Reranker:
         known = set(fitted.names)  # a feature that some hypotheses lack may be new
         unknown = [name for name, column in columns.items() if name not in known and not np.isnan(column).any()]
         if missing:
-            hint = "; give the sources as when it was fitted" if missing == ["length.ratio"] else ""
+            hint = "; scores that it was fitted with are given by --scores NAME=FILE (NBest.with_feature)"
+            if missing == ["length.ratio"]:
+                hint = "; give the sources as when it was fitted"
             raise CamberError(
                 f"the list lacks features that the model was fitted on: {', '.join(missing)}; "
                 f"it has: {', '.join(wide.names)}{hint}"
@@ -274,7 +287,7 @@ class Reranker:
         lm = NgramModel.load(model.path / "lm", "lm") if model.sizes.get("language_models") else None
         features = FeatureSettings.from_dict(model.settings["features"]).to_dict()
         responses = ResponseSettings.from_dict(model.settings.get("bend", {})).to_dict()
-        chosen = {name: recorded[name] for name in _RECORDED}
+        chosen = {name: recorded[name] for name in _RECORDED if name in recorded}  # older models lack some
         reranker = cls(**chosen, **features, **responses, lm=lm, tuner_settings=model.settings.get("tuner", {}))
         reranker._optional = frozenset(recorded["sparse"])
         reranker._fitted = LEARNERS.load(reranker.learner).load(model, recorded)
@@ -308,7 +321,7 @@ def _tell_empty(nbest: NBest, named: int = 5) -> None:
     """Say how many sentences have no hypotheses, and name the first."""
     empty = np.flatnonzero(np.diff(nbest.sentence_offsets) == 0).tolist()
     if empty:
-        first = ", ".join(map(str, empty[:named])) + (", …" if len(empty) > named else "")
+        first = ", ".join(str(nbest.first + place) for place in empty[:named]) + (", …" if len(empty) > named else "")
         log.warning(
             "%s of %s sentences have no hypotheses and count as empty translations: %s (the first is 0)",
             f"{len(empty):,}", f"{len(nbest):,}", first,

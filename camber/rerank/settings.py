@@ -27,6 +27,13 @@ class ResponseSettings(BendSettings):
 
     bits: int = bend_setting("bits", 4)
     beta: float = bend_setting("beta", 1000.0)
+    softness: float = setting(
+        0.0,
+        "width of the edges of bins, which are sigmoids, as a share of the narrower bin beside them (0: hard edges)",
+        low=0,
+        high=1,
+    )
+    lines: bool = setting(True, "keep the straight line of a feature beside its bins")
     leaves: int = bend_setting("leaves", 4)
     tree_scope: str = setting(
         AUTO,

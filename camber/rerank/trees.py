@@ -33,6 +33,7 @@ from camber.bend.kinds import settings_of
 from camber.bend.log import LogBend
 from camber.bend.response import Response
 from camber.bend.trees.bend import TREES, TreesBend
+from camber.bend.trees.description import WeighedTree, weighed_trees
 from camber.bend.trees.forest import Forest
 from camber.errors import CamberError, SettingsError, TuneError
 from camber.features.feature import Feature, names_of
@@ -42,9 +43,10 @@ from camber.model.bend import write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
 from camber.rerank.caution import FEW, STEPS, SURE, step_by_folds
-from camber.rerank.learner import Fitting, on_scale_of_100
+from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.rerank.linear import Linear
 from camber.rerank.settings import AUTO, GLOBAL, LOCAL
+from camber.tune.acting import Watch
 from camber.tune.boost import Boost, Boosted, PartsData
 from camber.tune.data import TuningData, add_products
 
@@ -175,6 +177,19 @@ class Trees:
     def responses(self) -> list[Response]:
         """A tree is no curve: it asks about several features."""
         return []
+
+    def trees(self) -> list[WeighedTree]:
+        """Return the trees with their weights."""
+        return weighed_trees(self.bend.forest, self.weights[len(self.names) :])
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        """Return the same, whose trees know what they do to a list."""
+        forest = self.bend.forest
+        lists = beside_line(data, self.scores(data.present(), data.parts), self.bend.inputs, self.scope)
+        seen = Forest(lists.parts.features, forest.trees)
+        watch = Watch(seen, np.array([tree.weight for tree in self.trees()]), len(data), texts)
+        watch.add(lists, texts.translations)
+        return replace(self, bend=self.bend.with_forest(forest.with_acts(watch.acts())))
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         """Return weights that rank as the list's own order does, and no tree."""

@@ -160,6 +160,10 @@ class TuningData:
         """The tuned features column by column, float64[free - bins, hypotheses]: what kernels stream through."""
         return np.ascontiguousarray(self.features[:, self.free[: len(self.free) - self.bins]].T)
 
+    def forget(self) -> None:
+        """Let go of the copy of the features that kernels stream through; it is made anew where it is needed."""
+        self.__dict__.pop("columns", None)
+
     @cached_property
     def owners(self) -> I8:
         """The sentence of every hypothesis, int64[hypotheses]."""

@@ -2,8 +2,15 @@
 
     J = log B̃P + Σ_n 1/N log(Σ_t E c_n / Σ_t E a_n)  -  prior  +  entropy weight · H
 
-Expectations are over ``p_k ∝ exp(scale λ · h_k)`` inside each list. The hard minimum in the brevity penalty becomes a
-sigmoid.
+Expectations are over ``p_k ∝ exp(scale λ · h_k)`` inside each list. The hard minimum in the brevity penalty, min(0, z)
+with ``z = 1 - r / a`` of the lengths r of the references and a of the hypotheses, is made smooth in one of two ways:
+
+    sigmoid   u(steepness (r - a) / r) z              nguyen2007's: a small bonus just above r
+    capped    -log(1 + exp(-steepness z)) / steepness   never above 0, and rising with the length everywhere
+
+The bonus of the sigmoid is below 0.279 / steepness (x / (1 + eˣ) is at most 0.2785), 0.3 % of BLEU by default; the
+capped penalty is at most log 2 / steepness below the hard one. The paper's slope is per word of the mean length: its
+slope α is a steepness of α times the mean length of a reference.
 
     tuned = ExpectedBleu().fit(data, start, seed=1)
 """
@@ -29,14 +36,15 @@ from camber.tune.regularise import L2, PAIRS, Scaled
 from camber.tune.tuner import REGULARISER, SPARSE
 
 METHODS = ("rprop", "lbfgs")
+SIGMOID, CAPPED = "sigmoid", "capped"  # smooth brevity penalties
 _LEAST = 1e-12  # expected matches below this count as this: the logarithm stays finite
 
 
-def log_bleu(sums: F8, order: int, steepness: float) -> tuple[float, F8]:
-    """Return log BLEU (0 or less) of expected statistics and its derivative in them, float64[2 + 2 * order].
+def log_bleu(sums: F8, order: int, steepness: float, brevity: str = SIGMOID) -> tuple[float, F8]:
+    """Return log BLEU of expected statistics and its derivative in them, float64[2 + 2 * order].
 
-    nguyen2007, 2.3.1: log B̃P = u(r - a) (1 - r / a) with the sigmoid u. The lengths are measured relative to the
-    reference, u(steepness (r - a) / r), so that the steepness means the same for a corpus of any size.
+    nguyen2007, 2.3.1; counts are summed over the corpus, in the penalty as in the precisions, so both have the same
+    1/T, which the print forgets in the gradient of the penalty.
     """
     derivative = np.zeros(len(sums))
     matches = np.maximum(sums[2 : 2 + order], _LEAST)
@@ -44,16 +52,36 @@ def log_bleu(sums: F8, order: int, steepness: float) -> tuple[float, F8]:
     derivative[2 : 2 + order] = np.where(sums[2 : 2 + order] > _LEAST, 1.0 / (order * matches), 0.0)
     derivative[2 + order :] = np.where(sums[2 + order : 2 + 2 * order] > _LEAST, -1.0 / (order * totals), 0.0)
     value = float(np.log(matches / totals).mean())
-    length, reference = float(sums[0]), float(sums[1])
+    penalty, longer, more = log_brevity(float(sums[0]), float(sums[1]), steepness, brevity)
+    derivative[0] += longer
+    derivative[1] += more
+    return value + penalty, derivative
+
+
+def log_brevity(length: float, reference: float, steepness: float, brevity: str) -> tuple[float, float, float]:
+    """Return the smooth logarithm of the brevity penalty, and its derivatives in both lengths.
+
+    The sigmoid looks at the length relative to the reference, so that the steepness means the same for a corpus of any
+    size.
+
+    >>> [round(log_brevity(length, 100.0, 100.0, "capped")[0], 4) for length in (90.0, 100.0, 110.0)]
+    [-0.1111, -0.0069, -0.0]
+    """
     if length <= _LEAST or reference <= 0.0:
-        return value, derivative
+        return 0.0, 0.0, 0.0
+    short = 1.0 - reference / length
+    if brevity == CAPPED:
+        gate = float(np.exp(-np.logaddexp(0.0, steepness * short)))
+        penalty = -float(np.logaddexp(0.0, -steepness * short)) / steepness
+        return penalty, gate * reference / length**2, -gate / length
     away = steepness * (1.0 - length / reference)
     gate = float(np.exp(-np.logaddexp(0.0, -away)))
-    short = 1.0 - reference / length
     slope = gate * (1.0 - gate) * steepness
-    derivative[0] += -slope / reference * short + gate * reference / length**2
-    derivative[1] += slope * length / reference**2 * short - gate / length
-    return value + gate * short, derivative
+    return (
+        gate * short,
+        gate * reference / length**2 - slope / reference * short,
+        slope * length / reference**2 * short - gate / length,
+    )
 
 
 def entropy(posterior: Posterior) -> tuple[float, F8]:
@@ -75,7 +103,8 @@ class ExpectedBleu(Settings):
 
     method: str = setting("rprop", "how to climb", choices=METHODS)
     scale: float = setting(1.0, "factor of the scores in the probabilities; a large one nears the 1-best", low=1e-9)
-    steepness: float = setting(100.0, "of the sigmoid in the brevity penalty, per relative length", low=1e-9)
+    brevity: str = setting(SIGMOID, "smooth brevity penalty: as printed, or never above 0", choices=(SIGMOID, CAPPED))
+    steepness: float = setting(100.0, "of the smooth brevity penalty, per relative length", low=1e-9)
     variance: float = setting(0.0, "variance of the Gaussian prior on the weights (0: no prior)", low=0.0)
     entropy: float = setting(0.0, "weight of the entropy of the probabilities; negative ones sharpen them")
     steps: int = setting(200, "largest number of steps (for tied bins at least 1,000)", low=1)
@@ -111,21 +140,13 @@ class ExpectedBleu(Settings):
 
     def objective(self, data: TuningData, start: F8, regulariser: Regulariser | None = None) -> Objective:
         """Return the function that is minimised: tuned weights float64[free] → (-J, its gradient)."""
-        assert isinstance(data.metric, BLEU)  # `takes` does not name other metrics
-        order = data.metric.order
         posterior = Posterior(data, start)
         prior = L2(1.0 / self.variance if self.variance > 0.0 else 0.0)
         shared = None if regulariser is None else Scaled(regulariser, 1.0 / (PAIRS * max(1, len(data))))
 
         def value_and_gradient(weights: F8) -> tuple[float, F8]:
             posterior.update(self.scale, weights)
-            sums = posterior.expected(data.statistics) + data.missing
-            value, derivative = log_bleu(sums, order, self.steepness)
-            slopes = posterior.weighted(data.statistics, derivative)
-            if self.entropy:
-                uncertain, more = entropy(posterior)
-                value += self.entropy * uncertain
-                slopes += self.entropy * more
+            value, slopes = self.reward(posterior)
             gradient = posterior.through_probabilities(slopes)
             for penalty in (prior, shared):
                 if penalty is not None:
@@ -135,3 +156,16 @@ class ExpectedBleu(Settings):
             return -value, -gradient
 
         return value_and_gradient
+
+    def reward(self, posterior: Posterior) -> tuple[float, F8]:
+        """Return J without its penalties on weights, and its derivative in the probabilities, float64[hypotheses]."""
+        data = posterior.data
+        assert isinstance(data.metric, BLEU)  # `takes` does not name other metrics
+        sums = posterior.expected(data.statistics) + data.missing
+        value, derivative = log_bleu(sums, data.metric.order, self.steepness, self.brevity)
+        slopes = posterior.weighted(data.statistics, derivative)
+        if self.entropy:
+            uncertain, more = entropy(posterior)
+            value += self.entropy * uncertain
+            slopes += self.entropy * more
+        return value, slopes

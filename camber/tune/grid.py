@@ -20,10 +20,10 @@ from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError, TuneError
 from camber.progress import log
+from camber.tune.acting import watched
 from camber.tune.dev_set import DevSet
 from camber.tune.loop import Outcome, TuneSettings, made_decoder, tune_bent
 from camber.tune.tuner import Tuner
-from camber.tune.tuners import make_tuner
 
 #: the strength of the tuner's L2 penalty
 PENALTY = "l2"
@@ -159,7 +159,7 @@ def combinations(grid: Grid, settings: TuneSettings, kind: str) -> list[tuple[di
 def _checked(values: Mapping[str, Value], settings: TuneSettings) -> tuple[TuneSettings, Tuner]:
     """Return settings and a tuner with these values; values out of range are errors."""
     named: dict[str, Any] = {key: value for key, value in values.items() if key != PENALTY}
-    tuner = make_tuner(settings.tuner)
+    tuner = settings.make_tuner()
     if PENALTY in values:
         strength, known = values[PENALTY], {item.name for item in fields(tuner)}  # type: ignore[arg-type]
         if isinstance(strength, str):
@@ -167,9 +167,9 @@ def _checked(values: Mapping[str, Value], settings: TuneSettings) -> tuple[TuneS
         if "variance" in known:  # a Gaussian prior is the same penalty
             if strength < 0:
                 raise SettingsError(f"grid: l2 is {strength:g}; expected at least 0")
-            tuner = make_tuner(settings.tuner, variance=1.0 / strength if strength > 0 else 0.0)
+            tuner = settings.make_tuner(variance=1.0 / strength if strength > 0 else 0.0)
         elif "l2" in known:
-            tuner = make_tuner(settings.tuner, l2=strength)
+            tuner = settings.make_tuner(l2=strength)
         else:
             raise SettingsError(f"grid: {settings.tuner} has no L2 penalty to search; leave l2 out, or use --tuner pro")
     return replace(settings, **named), tuner
@@ -222,7 +222,8 @@ def tune_grid(
             best, chosen = outcome, combined
     if best is None:
         raise failed or TuneError("the grid is empty")
-    outcome = GridOutcome(best.weights, best.replicas, decoder.weighed(best.decoder.weighing), chosen, tuple(trials))
+    weighing = watched(best.decoder, dev, chosen.nbest, engine)
+    outcome = GridOutcome(best.weights, best.replicas, decoder.weighed(weighing), chosen, tuple(trials))
     kept = ",".join(f"{key}={told_value(value)}" for key, value in outcome.best.values.items())
     signature = f"{best.weights.signature}|grid:{kept}|hyper:{outcome.best.hyper:.2f}"
     return replace(outcome, weights=replace(best.weights, signature=signature))

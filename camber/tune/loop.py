@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from camber.arrays.ragged import offsets_from
+from camber.arrays.ragged import offsets_from, owners_of
 from camber.arrays.sparse import Counts
-from camber.arrays.types import F8, I8, Bools
+from camber.arrays.types import F8, I8, AnyArray, Bools
 from camber.bend.bend import Bend
 from camber.bend.kinds import CHOICES, KEEP, settings_of
+from camber.bend.neighbours import Regulariser
 from camber.bend.settings import BendSettings
 from camber.decode.derivation import HypothesisColumns
 from camber.decode.searcher import LogLinear
@@ -25,15 +26,17 @@ from camber.engine import LOCAL, Engine
 from camber.errors import UnmovedError
 from camber.features.weights import Weights
 from camber.metrics.bleu import BLEU
+from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 from camber.nbest.merge import first_of_each
 from camber.progress import log
 from camber.settings import setting
+from camber.tune.acting import watched
 from camber.tune.bending import bent_decoder
 from camber.tune.data import TuningData
 from camber.tune.dev_set import DevSet
 from camber.tune.growing import grown_decoder
 from camber.tune.tuner import SPARSE, Tuner
-from camber.tune.tuners import TUNERS, make_tuner, refuse
+from camber.tune.tuners import TUNERS, make_tuner, refuse, tuner_settings
 
 D = TypeVar("D", bound=LogLinear)
 
@@ -44,14 +47,23 @@ STILL = 1e-4
 #: how far (as the standard deviation of a logarithm) further replicas start from the model's weights
 OFF = 0.1
 
+#: sentences at a time whose equal hypotheses are looked for
+_MERGED = 200
+
 
 @dataclass(frozen=True)
 class TuneSettings(BendSettings):
     """How weights are tuned on a dev set."""
 
     tuner: str = setting("expected-bleu", "how weights are fitted to the n-best lists", choices=TUNERS)
+    tuner_options: str = setting(
+        "", 'settings of the tuner\'s own, such as "variance=10 brevity=capped"; an unknown one lists them all'
+    )
     metric: str = setting(
         "bleu", "what to tune for: BLEU, or BLEU with a strict brevity penalty", choices=("bleu", "sbp")
+    )
+    reference_length: str = setting(
+        CLOSEST, "which of several references the brevity penalty looks at", choices=REFERENCE_LENGTHS
     )
     iterations: int = setting(10, "largest number of times that the dev set is decoded", low=1)
     patience: int = setting(3, "stop when so many rounds brought nothing better (0: never)", low=0)
@@ -67,6 +79,15 @@ class TuneSettings(BendSettings):
     step: float = setting(
         0.0, "how far to go from the old to the fitted weights (0: what suits the tuner)", low=0, high=1
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tuner_options:
+            self.make_tuner()  # what it does not know is an error now, not after the first decoding
+
+    def make_tuner(self, **more: object) -> Tuner:
+        """Make the tuner, with its own settings; `more` of them come first."""
+        return make_tuner(self.tuner, **{**tuner_settings(self.tuner, self.tuner_options), **more})
 
 
 @dataclass(frozen=True)
@@ -131,7 +152,7 @@ def tune(
     settings = settings or TuneSettings()
     bent = made_decoder(decoder.remembering(), dev, settings, seed, engine)
     outcome = tune_bent(bent, dev, settings, seed, engine, tuner)
-    return replace(outcome, decoder=decoder.weighed(outcome.decoder.weighing))
+    return replace(outcome, decoder=decoder.weighed(watched(outcome.decoder, dev, settings.nbest, engine)))
 
 
 def made_decoder(decoder: D, dev: DevSet, settings: TuneSettings, seed: int, engine: Engine) -> D:
@@ -161,7 +182,10 @@ def tune_bent(
             start *= np.exp(OFF * np.random.default_rng(own_seed).standard_normal(len(start)))
         replicas.append(_replica(decoder, dev, settings, tuner, start, own_seed, engine))
     free = np.array([name not in FIXED for name in decoder.names])
-    points = [_alike(replica.best.weights, free, replica.best.spread, replicas[0].best) for replica in replicas]
+    first = replicas[0].best
+    points = [
+        _alike(replica.best.weights, free, replica.best.spread, first.spread, first.weights) for replica in replicas
+    ]
     signature = _signature(dev, settings, decoder.bend, replicas)
     weights = Weights.from_vector(decoder.names, np.mean(points, axis=0), signature=signature)
     outcome = Outcome(weights, replicas, decoder.reweighted(weights.values))
@@ -173,15 +197,19 @@ def _signature(dev: DevSet, settings: TuneSettings, bend: Bend, replicas: Sequen
     score = np.mean([replica.best.score for replica in replicas])
     applied = settings_of(bend.kind)
     shape = "".join(f"|{name}:{getattr(settings, name):g}" for name in ("beta", "gamma") if name in applied)
+    own = f"({settings.tuner_options.replace(' ', ',')})" if settings.tuner_options else ""
     return (
-        f"tuner:{settings.tuner}|bend:{bend.kind}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|"
+        f"tuner:{settings.tuner}{own}|bend:{bend.kind}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|"
         f"dev:{score:.2f}|" + dev.metric.signature(int(dev.reference_offsets[1]))
     )
 
 
-def _alike(weights: F8, free: Bools, spread: float, like: Round) -> F8:
-    """Scale the tuned weights so that scores, which vary by `spread`, vary as in the round `like`: rankings stay."""
-    return np.where(free, weights * (like.spread / spread), like.weights) if min(spread, like.spread) > 0 else weights
+def _alike(weights: F8, free: Bools, spread: float, like: float, others: F8) -> F8:
+    """Scale the tuned weights so that scores, which vary by `spread`, vary by `like`: rankings stay.
+
+    Those that are not free are taken from `others`.
+    """
+    return np.where(free, weights * (like / spread), others) if min(spread, like) > 0 else weights
 
 
 def _replica(
@@ -194,8 +222,7 @@ def _replica(
     engine: Engine,
 ) -> Replica:
     """Run the loop once."""
-    tuner = tuner or make_tuner(settings.tuner)
-    step = settings.step or tuner.step
+    tuner = tuner or settings.make_tuner()
     free = np.array([name not in FIXED for name in decoder.names])
     bins = decoder.bend.width
     penalty = decoder.bend.penalty(settings, int(free.sum()) - bins)
@@ -224,17 +251,57 @@ def _replica(
         if (last and number > 1) or new == 0 or number - 1 - best >= (settings.patience or number):
             break
         try:
-            fitted = tuner.fit(data, weights, seed=seed + number, engine=engine, regulariser=penalty).weights
+            fitted = refitted(tuner, data, weights, settings.step, seed=seed + number, engine=engine, penalty=penalty)
         except UnmovedError:
             if number == 1:
                 raise
             break  # the weights are as good for the merged list as any the tuner tried
-        if step < 1:
-            fitted = (1 - step) * weights + step * _alike(fitted, free, data.spread(data.scores(fitted)), shown)
-        if np.abs(fitted - weights)[free].max() < STILL * np.abs(weights[free]).max():
+        if is_still(fitted, weights, free):
             break
         weights = fitted
     return Replica(rounds)
+
+
+def refitted(
+    tuner: Tuner,
+    data: TuningData,
+    weights: F8,
+    step: float = 0.0,
+    *,
+    seed: int,
+    engine: Engine = LOCAL,
+    penalty: Regulariser | None = None,
+) -> F8:
+    """Return weights on the way from those of a round to what suits its merged list: as far as `step` (0: the tuner's).
+
+    A tuner that goes part of the way has its weights scaled first, so that scores vary by them as they did.
+    """
+    step = step or tuner.step
+    fitted = tuner.fit(data, weights, seed=seed, engine=engine, regulariser=penalty).weights
+    if step >= 1:
+        return fitted
+    spread, like = (data.spread(data.scores(vector)) for vector in (fitted, weights))
+    return (1 - step) * weights + step * _alike(fitted, ~data.fixed, spread, like, weights)
+
+
+def is_still(fitted: F8, weights: F8, free: Bools) -> bool:
+    """Say whether no free weight changed by anything that matters."""
+    return bool(np.abs(fitted - weights)[free].max() < STILL * np.abs(weights[free]).max())
+
+
+class _Side(NamedTuple):
+    """Hypotheses that are merged with others."""
+
+    offsets: I8  # [sentences + 1]
+    features: F8
+    statistics: AnyArray
+    bins: Counts | None
+    marks: F8  # two numbers for the bins of each, if there are any
+
+    @classmethod
+    def of(cls, offsets: I8, features: F8, statistics: AnyArray, bins: Counts | None) -> _Side:
+        marks = np.zeros((len(features), 0)) if bins is None else bins.fingerprints()
+        return cls(offsets, features, statistics, bins, marks)
 
 
 def merged(
@@ -244,19 +311,39 @@ def merged(
     names: Sequence[str],
     metric: BLEU,
 ) -> tuple[TuningData, int]:
-    """Add hypotheses to a list, but none that is there with the same features and statistics; also say how many."""
-    owners = np.repeat(np.arange(len(hypotheses.counts)), hypotheses.counts)
-    features, bins = hypotheses.features, hypotheses.bins
+    """Add hypotheses to a list, but none that is there with the same features and statistics; also say how many.
+
+    Equal ones are looked for among some sentences at a time: with many features, a list is large enough once.
+    """
+    sides = [_Side.of(offsets_from(hypotheses.counts), hypotheses.features, statistics, hypotheses.bins)]
     if data is not None:
-        owners = np.concatenate([data.owners, owners])
-        features = np.concatenate([data.features, features])
-        statistics = np.concatenate([data.statistics, statistics])
-        if bins is not None and data.counts is not None:
-            bins = Counts.join([data.counts, bins], bins.width)
-    marks = np.zeros((len(owners), 0)) if bins is None else bins.fingerprints()
-    order = first_of_each(owners, statistics, features, marks)
-    offsets = offsets_from(np.bincount(owners[order], minlength=len(hypotheses.counts)))
+        data.forget()
+        sides.insert(0, _Side.of(data.sentence_offsets, data.features, data.statistics, data.counts))
+    firsts = offsets_from([len(side.features) for side in sides])  # the numbers of their rows, side after side
+    orders, counts = [], np.zeros(len(hypotheses.counts), np.int64)
+    for first in range(0, len(counts), _MERGED):
+        last = min(first + _MERGED, len(counts))
+        here = [slice(side.offsets[first], side.offsets[last]) for side in sides]
+        owners = np.concatenate([owners_of(side.offsets[first : last + 1]) for side in sides])
+        found = [
+            (side.statistics[own], side.features[own], side.marks[own]) for side, own in zip(sides, here, strict=True)
+        ]
+        order = first_of_each(owners, *(np.concatenate(column) for column in zip(*found, strict=True)))
+        rows = np.concatenate([np.arange(own.start, own.stop) + at for own, at in zip(here, firsts, strict=False)])
+        orders.append(rows[order])
+        counts[first:last] = np.bincount(owners[order], minlength=last - first)
+    every = np.concatenate([*orders, np.zeros(0, np.int64)])
+    features = np.empty((len(every), hypotheses.features.shape[1]))
+    at = 0
+    for order in orders:
+        for side, low, high in zip(sides, firsts, firsts[1:], strict=False):
+            own = (order >= low) & (order < high)
+            features[at : at + len(order)][own] = side.features[order[own] - low]
+        at += len(order)
+    bins = None
+    if hypotheses.bins is not None:
+        bins = Counts.join([side.bins for side in sides if side.bins is not None], hypotheses.bins.width).take(every)
     fixed = np.array([name in FIXED for name in names])
-    kept = None if bins is None else bins.take(order)
-    result = TuningData(tuple(names), features[order], offsets, statistics[order], metric, fixed, counts=kept)
-    return result, result.hypotheses - (data.hypotheses if data is not None else 0)
+    kept = np.concatenate([side.statistics for side in sides])[every]
+    result = TuningData(tuple(names), features, offsets_from(counts), kept, metric, fixed, counts=bins)
+    return result, result.hypotheses - (0 if data is None else data.hypotheses)

@@ -22,10 +22,14 @@ class Posterior:
 
     def update(self, scale: float, weights: F8) -> None:
         """Fill `probabilities` and `logs` for tuned weights float64[free]."""
-        self.scale = scale
         self._scores[:] = self._base
         self.data.add_scores(weights, self._scores)
-        _normalise(self.data.sentence_offsets, self._scores, scale, self.probabilities, self.logs)
+        self.update_by_scores(scale, self._scores)
+
+    def update_by_scores(self, scale: float, scores: F8) -> None:
+        """Fill `probabilities` and `logs` for scores float64[hypotheses]."""
+        self.scale = scale
+        _normalise(self.data.sentence_offsets, scores, scale, self.probabilities, self.logs)
 
     def expected(self, table: F8) -> F8:
         """Return Σ p_k row_k over all hypotheses: [hypotheses, columns] → float64[columns]."""
@@ -46,11 +50,19 @@ class Posterior:
     def through_probabilities(self, slopes: F8) -> F8:
         """Return the gradient in the weights, given derivatives in the probabilities: float64[hypotheses] → [free].
 
-        ∇p_k = scale p_k (h_k - Σ p_j h_j), so the derivative in the scaled score k is p_k (slope_k - Σ p_j slope_j).
+        ∇p_k = scale p_k (h_k - Σ p_j h_j).
         """
+        return self.through_scores(self._centred(slopes))
+
+    def in_scores(self, slopes: F8) -> F8:
+        """Return derivatives in the scores, given those in the probabilities: float64[hypotheses] both."""
+        return self.scale * self._centred(slopes)
+
+    def _centred(self, slopes: F8) -> F8:
+        """Return derivatives in the scaled scores: p_k (slope_k - Σ p_j slope_j)."""
         inner = np.empty(self.data.hypotheses)
         _centre(self.data.sentence_offsets, self.probabilities, np.ascontiguousarray(slopes), inner)
-        return self.through_scores(inner)
+        return inner
 
 
 @kernel

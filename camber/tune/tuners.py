@@ -33,6 +33,19 @@ def make_tuner(name: str, **settings: object) -> Tuner:
     return tuner
 
 
+def tuner_settings(name: str, text: str) -> dict[str, Any]:
+    """Read settings of a tuner's own from a line, and check them.
+
+    >>> tuner_settings("expected-bleu", "variance=10 brevity=capped")
+    {'variance': 10.0, 'brevity': 'capped'}
+    """
+    if not text:
+        return {}
+    values: dict[str, Any] = TUNERS.load(name).values_of(text)
+    make_tuner(name, **values)
+    return values
+
+
 def takers(needs: Iterable[str]) -> list[str]:
     """Return the names of the tuners that take all that is needed (constants of :mod:`camber.tune.tuner`)."""
     wanted = frozenset(needs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,15 @@ class Lists:
         data = self.large.data
         return f"{len(data):,} sentences, {data.hypotheses:,} hypotheses, {len(self.large.parts):,} parts"
 
-    @cache  # noqa: B019 (a list lives as long as the process)
     def of(self, features: str, *, whole: bool = False) -> PartsData:
         """Return the lists under a set of features; `whole`: hypotheses are not taken apart."""
-        lists = self.base if features == "base" else self.large
-        return lists.whole() if whole else lists
+        if whole:
+            return self._whole
+        return self.base if features == "base" else self.large
+
+    @cached_property
+    def _whole(self) -> PartsData:
+        return self.large.whole()
 
     def statistics_of(self, boosted: Boosted, features: str, *, whole: bool = False) -> np.ndarray:
         """Return the statistics of BLEU of what a model ranks first in every list."""

@@ -100,7 +100,7 @@ def test_a_file_in_the_way_is_a_clear_error(tmp_path: Path) -> None:
 def test_every_command_in_the_readme_exists() -> None:
     text = README.read_text("utf-8")
     code = re.findall(r"```.*?```|`[^`\n]+`", text, re.DOTALL)
-    named = {verb for piece in code for verb in re.findall(r"(?:^|[\s`|/])camber ([a-z]+)\b", piece)}
+    named = {verb for piece in code for verb in re.findall(r"(?:^|[\s`|/])camber ([a-z]+(?:-[a-z]+)*)\b", piece)}
     assert named, "the README shows no command"
     assert named <= set(VERBS)
     assert set(VERBS) <= named, "a command is not in the README"

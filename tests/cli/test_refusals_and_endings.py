@@ -44,6 +44,7 @@ def process(*words: object, **keywords: Any) -> subprocess.CompletedProcess[byte
         ("translate", ("none",), "--output"),
         ("translate", ("none",), "--nbest-file"),
         ("translate", ("none",), "--alignment-file"),
+        ("nbest-folds", ("--source", "none", "--target", "none"), "--out"),
         ("rerank", ("apply", "none", "--nbest", "none"), "--nbest-out"),
         ("rerank", ("apply", "none", "--nbest", "none"), "--output"),
     ],

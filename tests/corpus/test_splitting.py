@@ -1,10 +1,12 @@
 """Held-out pairs are the same every time and never seen in training."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camber.corpus.splitting import FEWEST_TO_TUNE, held_out_size, hold_out
+from camber.corpus.splitting import FEWEST_TO_TUNE, held_out_size, hold_out, split_into_folds
+from camber.errors import CamberError
 
 
 @settings(deadline=None)
@@ -54,3 +56,57 @@ def test_impossible_sizes_and_keys_are_refused():
         hold_out(3, 4)
     with pytest.raises(ValueError, match="2 keys for 3 pairs"):
         hold_out(3, 1, keys=["a", "b"])
+
+
+LINES = st.sampled_from(["", " ", "a", "A", "b", " b", "c", "d", "e e", "e  E", "f", "g"])
+
+
+def groups_of(pairs):
+    """Join pairs with an equal line until nothing can be joined any more."""
+    groups = [{number} for number in range(len(pairs))]
+    same = [[(" ".join(line.split()).casefold()) for line in pair] for pair in pairs]
+
+    def touch(one, other):
+        return any(same[i][side] and same[i][side] == same[j][side] for i in one for j in other for side in (0, 1))
+
+    joined = True
+    while joined:
+        joined = False
+        for one in range(len(groups)):
+            for other in range(len(groups) - 1, one, -1):
+                if touch(groups[one], groups[other]):
+                    groups[one] |= groups.pop(other)
+                    joined = True
+    return groups
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=14), st.integers(2, 4), st.integers(0, 3))
+def test_no_line_of_a_fold_is_in_another_and_nothing_else_is_held_together(pairs, folds, seed):
+    groups = groups_of(pairs)
+    source, target = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    if len(groups) < folds:
+        with pytest.raises(CamberError, match=f"cannot be cut into {folds} folds"):
+            split_into_folds(source, target, folds, seed)
+        return
+    split = split_into_folds(source, target, folds, seed)
+    assert set(split.numbers.tolist()) == set(range(folds))
+    for group in groups:
+        assert len({int(split.numbers[number]) for number in group}) == 1
+    assert split.together == sum(len(group) for group in groups if len(group) > 1)
+    assert split.largest == max(map(len, groups))
+    if split.largest == 1:
+        assert np.ptp(np.bincount(split.numbers)) <= 1
+
+
+def test_folds_are_the_same_for_the_same_seed_and_others_for_another():
+    lines = [f"line {number}" for number in range(40)]
+    first, again, other = (split_into_folds(lines, lines, 4, seed).numbers.tolist() for seed in (1, 1, 2))
+    assert first == again != other
+    assert first[:12] == [3, 0, 0, 3, 0, 2, 1, 1, 2, 3, 2, 3]
+
+
+def test_another_line_at_its_place_moves_no_other_pair():
+    lines = [f"line {number}" for number in range(40)]
+    changed = [*lines[:7], "something else", *lines[8:]]
+    assert split_into_folds(lines, lines, 4).numbers.tolist() == split_into_folds(changed, lines, 4).numbers.tolist()

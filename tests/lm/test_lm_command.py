@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from camber.cli.lm import command
 from camber.errors import InputError
 from camber.lm.arpa import read_arpa
+from camber.text.tokenise import Tokenizer
 
 
 def run(*arguments):
@@ -36,3 +37,16 @@ def test_bad_input_leaves_nothing_behind(tmp_path):
     assert wrong.exit_code == 2
     assert "--order" in wrong.output
     assert not arpa.exists()
+
+
+def test_raw_text_is_tokenised_and_lower_cased_on_demand(tmp_path):
+    """The model is the same as that of a text that was tokenised before, as the re-ranker tokenises for its feature."""
+    raw = ["L'été, c'est chaud.", "Il l'a dit !", "C'est vrai."] * 2
+    tokenizer = Tokenizer("moses", "fr")
+    tokenised = [" ".join(tokenizer.tokenise(line.lower())) for line in raw]
+    (tmp_path / "raw").write_text("".join(line + "\n" for line in raw))
+    (tmp_path / "tokenised").write_text("".join(line + "\n" for line in tokenised))
+    for name, flags in (("raw", ["--language", "fr", "--lowercase"]), ("tokenised", [])):
+        assert run("--text", tmp_path / name, "--arpa", tmp_path / f"{name}.arpa", "--order", 2, *flags).exit_code == 0
+    assert (tmp_path / "raw.arpa").read_bytes() == (tmp_path / "tokenised.arpa").read_bytes()
+    assert "\tl&apos;" in (tmp_path / "raw.arpa").read_text()

@@ -256,7 +256,7 @@ def test_natural_groups_undo_the_readers_names():
         ('{"sentence": 0}\n', r":1: text is None"),
         ('{"sentence": 0, "text": "\\ud800", "features": {}}\n', r":1: text is"),
         ('{"sentence": true, "text": "a", "features": {}}\n', r":1: sentence is True"),
-        ('{"sentence": 0, "text": "a"}\n', r":1: features is None"),
+        ('{"sentence": 0, "text": "a", "features": null}\n', r":1: features is None"),
         ('{"sentence": 0, "text": "a", "features": {}, "bleu": 3}\n', r":1: unknown key 'bleu'; known: alignment"),
         ('{"sentence": 0, "text": "a", "features": {"x": NaN}}\n', r":1: NaN is not a finite number"),
         ('{"sentence": 0, "text": "a", "features": {"x": 1e999}}\n', r":1: feature value inf is not"),

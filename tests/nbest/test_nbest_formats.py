@@ -332,5 +332,7 @@ def test_a_list_of_an_outside_format_is_recognised_read_and_written(tmp_path, mo
     assert (tmp_path / "list.plain").read_text() == "#plain\na b\nc\n"
     same(NBest.read(tmp_path / "list.plain"), nbest)
     same(NBest.read(tmp_path / "list.plain", "plain"), nbest)
-    with pytest.raises(SettingsError, match="known: auto, moses, marian, joshua, cdec, fairseq, jsonl, tsv, plain"):
+    with pytest.raises(
+        SettingsError, match="known: auto, moses, marian, joshua, cdec, fairseq, jsonl, tsv, flat, plain"
+    ):
         NBest.read(tmp_path / "list.plain", "xml")

@@ -53,6 +53,8 @@ for model in ("m", "h"):
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
+run("nbest-folds", "--source", files / "dev.es", "--target", files / "dev.en", "--out", folder / "folds", "--folds", 2,
+    "--rounds", 2)
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "r")
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "c",
     "--learner", "mnr")

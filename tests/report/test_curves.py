@@ -23,8 +23,9 @@ from camber.errors import CamberError, SettingsError
 from camber.report import curves as module
 from camber.report.axes import Scale, number, round_values
 from camber.report.curve_panel import can_be_log, fitting_axis, panel
-from camber.report.curves import choose, page, sheet, write_curves
+from camber.report.curves import page, sheet, write_curves
 from camber.report.drawing import Shape, svg_file
+from camber.report.learnt import Learnt
 
 EVIL = '<script>alert("x")</script> & $x_1$ \'"'
 COUNTS = np.array([1, 2, 3, 5, 9, 40, 200, 1000, 20000])
@@ -85,27 +86,27 @@ def checked(text: str) -> Checker:
 
 def fake_model(responses: list[Response]) -> SimpleNamespace:
     """What the drawing needs of a translator whose features are bent."""
-    bend = SimpleNamespace(show=lambda weights: responses, FILE="bins.tsv", kind="mnr")
+    bend = SimpleNamespace(show=lambda weights: responses, trees=lambda weights: [], FILE="bins.tsv", kind="mnr")
     return SimpleNamespace(decoder=SimpleNamespace(bend=bend), weights=SimpleNamespace(values={}))
 
 
 def test_the_page_is_well_formed_and_loads_and_runs_nothing() -> None:
-    parsed = checked(page(made(), model=EVIL))
+    parsed = checked(page(Learnt(made()), model=EVIL))
     assert not {"script", "link", "img", "iframe", "object"} & set(parsed.tags)
     assert not [name for name, _ in parsed.attributes if name.startswith("on") or name == "src"]
     assert all(value.startswith("#") for name, value in parsed.attributes if name == "href")
-    assert "url(" not in page(made())
+    assert "url(" not in page(Learnt(made()))
     assert f"What the features of {EVIL} learnt" in parsed.text
 
 
 def test_every_bin_tells_its_range_population_and_value() -> None:
-    text = page([made()[0]])
+    text = page(Learnt([made()[0]]))
     assert "bin 3 of 4 · 0.01 to 0.08 · 8 values · adds −2.2 · against the direction" in text
     assert text.count('<g class="bin">') == 2 * 4  # on either axis
 
 
 def test_the_page_can_switch_between_the_axes_without_a_script() -> None:
-    text = page([made()[1]], axis="linear")
+    text = page(Learnt([made()[1]]), axis="linear")
     parsed = checked(text)
     ids = {value for name, value in parsed.attributes if name == "id"}
     assert {"axis-auto", "axis-linear", "axis-log"} <= ids
@@ -116,7 +117,7 @@ def test_the_page_can_switch_between_the_axes_without_a_script() -> None:
 
 
 def test_a_feature_without_positive_values_has_one_axis_and_the_page_says_why() -> None:
-    text = page([made()[2]])
+    text = page(Learnt([made()[2]]))
     assert "(logarithmic axis)" not in text
     assert 'class="view linear log fits"' in text
     assert "logarithmic axis cannot show this feature" in text
@@ -125,7 +126,7 @@ def test_a_feature_without_positive_values_has_one_axis_and_the_page_says_why() 
 
 @pytest.mark.parametrize("axis", ["auto", "linear", "log"])
 def test_pictures_are_well_formed_and_everything_lies_inside_them(axis: str) -> None:
-    whole = svg_file(sheet(made(), axis))
+    whole = svg_file(sheet(Learnt(made()), axis))
     root = ET.fromstring(whole)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "script" not in {element.tag.split("}")[1] for element in root.iter()}
@@ -179,7 +180,7 @@ def test_png_needs_matplotlib_and_gives_the_same_bytes_again(tmp_path: Path) -> 
     assert one.read_bytes() == other.read_bytes()
     assert one.read_bytes().startswith(b"\x89PNG")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.PNG"]
-    write_curves(tmp_path / "all.png", made())
+    write_curves(tmp_path / "all.png", Learnt(made()))
 
 
 def test_without_matplotlib_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,12 +196,12 @@ def test_wrong_names_are_errors_that_list_what_is_known(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="auto, linear, log"):
         camber.curves("anything", tmp_path / "a.svg", axis="cubic")
     with pytest.raises(CamberError, match="no bent feature nothing; known: p_coherent, count_s"):
-        choose(made()[:2], ["nothing"])
+        Learnt(made()[:2]).of_features(["nothing"])
     with pytest.raises(CamberError, match="no feature of this model is bent"):
-        choose([])
+        Learnt().of_features()
     for name in ("a.html", "a.svg"):
         with pytest.raises(CamberError, match="cannot be written"):
-            write_curves(tmp_path / "absent" / name, made()[:1])
+            write_curves(tmp_path / "absent" / name, Learnt(made()[:1]))
 
 
 def test_a_linear_model_is_an_error_that_names_the_remedy(hotel_model: Path, tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ def test_a_linear_model_is_an_error_that_names_the_remedy(hotel_model: Path, tmp
 
 
 def test_the_command_draws_and_says_what_it_drew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "learnt_responses", lambda model: made())
+    monkeypatch.setattr(module, "learnt", lambda model: Learnt(made()))
     out = tmp_path / "curves.html"
     done = CliRunner().invoke(cli, ["curves", "my-model", "--out", str(out), "--feature", "count_s"])
     assert done.exit_code == 0, done.output

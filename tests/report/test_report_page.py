@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from camber.errors import CamberError
 from camber.metrics.compare import Result
+from camber.report.axes import round_edges
 from camber.report.markup import Markup, element, text_width
 from camber.report.page import Aligned, Candidate, Report, Shown, TextFacts
 from camber.report.pictures import (
     alignment_matrix,
     alone,
+    bin_curves,
     contributions,
     histogram,
     length_curves,
@@ -127,6 +130,7 @@ def test_every_picture_alone_is_a_valid_xml_file(word: str) -> None:
         alignment_matrix([word, "b"], ["x", word], [(0, 1)]),
         histogram([1.0, 2.0, 10.0], [0, 5, 10], word, word),
         length_curves([1, 2], [3], (word, "en"), word),
+        bin_curves([-1.0, 0.5], [0.0, 0.0], (word, "trained"), word),
         contributions([word, "b"], [-1.0, 2.0], [0.5, 2.5], word),
         seconds_bars([(word, 1.0), ("b", None)]),
     ]
@@ -140,6 +144,7 @@ def test_pictures_of_nothing_are_still_pictures() -> None:
         alignment_matrix([], [], []),
         histogram([], [0, 50, 100], "none", "none"),
         length_curves([], [], ("a", "b"), "none"),
+        bin_curves([1.0], [1.0], ("a", "b"), "none"),
         contributions(["lm"], [0.0], None, "none"),
         seconds_bars([]),
     ]
@@ -152,6 +157,31 @@ def test_a_histogram_counts_every_value_once() -> None:
     drawn = histogram([0.0, 49.0, 50.0, 100.0, 100.0], [0, 50, 100], "scores", "BLEU")
     assert "0 to 50: 2" in drawn
     assert "50 to 100: 3" in drawn
+
+
+def test_round_edges_hold_every_value() -> None:
+    rng = np.random.default_rng(1)
+    for low, wide in ((0.0, 1.0), (25.0, 0.01), (-60.0, 50.0), (1e6, 1.0), (3.0, 0.0)):
+        values = low + wide * rng.random(50)
+        edges = round_edges(values, 10)
+        assert edges[0] <= values.min()
+        assert values.max() <= edges[-1]
+        assert 1 <= len(edges) - 1 <= 12
+        assert np.histogram(values, edges)[0].sum() == 50
+    assert round_edges([0.0], 5) == [-0.5, 0.5]
+
+
+def test_curves_of_bins_lie_inside_the_frame_and_need_as_many_of_both() -> None:
+    drawn = bin_curves(np.linspace(-1.5, 1.0, 50), np.sin(np.arange(50)), ("original", "trained"), "weights")
+    points = [
+        tuple(map(float, pair.split(",")))
+        for line in ET.fromstring(drawn).iter("polyline")
+        for pair in line.attrib["points"].split()
+    ]
+    assert len(points) == 100
+    assert all(46 <= x <= 452 and 14 <= y <= 208 for x, y in points)
+    with pytest.raises(CamberError, match=r"shapes \(2,\) and \(3,\)"):
+        bin_curves([1, 2], [1, 2, 3], ("a", "b"), "w")
 
 
 def test_ribbons_show_every_phrase_on_both_sides_and_its_rule() -> None:

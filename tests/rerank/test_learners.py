@@ -29,14 +29,15 @@ from camber.tune.tuners import takers
 
 def test_learners_declare_their_tuners_and_settings() -> None:
     assert list(LEARNERS) == ["linear", "bins", "overlap", "lnr", "mnr", "trees"]
-    assert [LEARNERS.load(name).default_tuner for name in LEARNERS] == ["mert", "pro", "pro", "pro", "pro", "mert"]
+    own = [LEARNERS.load(name).default_tuner for name in LEARNERS]
+    assert own == ["expected-bleu", "pro", "pro", "pro", "pro", "mert"]
     assert [len(takers(LEARNERS.load(name).needs)) for name in LEARNERS] == [5, 3, 3, 3, 3, 5]
     assert {name: sorted(LEARNERS.load(name).settings(name)) for name in LEARNERS} == {
         "linear": [],
-        "bins": ["bits"],
-        "overlap": ["bits"],
-        "lnr": ["beta", "bits"],
-        "mnr": ["beta", "bits", "gamma"],
+        "bins": ["bits", "lines", "softness"],
+        "overlap": ["bits", "lines"],
+        "lnr": ["beta", "bits", "lines", "softness"],
+        "mnr": ["beta", "bits", "gamma", "lines", "softness"],
         "trees": sorted((*TREE_SETTINGS, "tree_scope")),
     }
     assert all(LEARNERS.help(name) for name in LEARNERS)
@@ -52,6 +53,8 @@ def test_the_classes_are_learners() -> None:
 
 FEATURES = {"length": True, "consensus": False, "lm_language": "", "lm_lowercase": False}
 CHOSEN = {"metric": "bleu", "tokenize": "none", "lowercase": False, "seed": 1, "cautious": True}
+#: settings that the first version did not have, with what it did
+LATER = {"reference_length": "closest", "softness": 0.0, "lines": True}
 SIZES = {"sentences": 20, "hypotheses": 200, "features": 5, "language_models": 0}
 NBEST = NBest.of_hypotheses(
     ("x", "rare"),
@@ -140,6 +143,9 @@ def test_models_that_were_stored_before_open_and_are_stored_alike(store: Any, ex
     reranker.save(tmp_path / "new")
     old, new = (ModelDirectory.open(tmp_path / name) for name in ("old", "new"))
     assert list(new.settings) == list(old.settings)
+    for table, settings in new.settings.items():
+        added = {name: settings.pop(name) for name in LATER if name in settings and name not in old.settings[table]}
+        assert added == {name: LATER[name] for name in added}
     assert new.settings == old.settings
     assert [list(table) for table in new.settings.values()] == [list(table) for table in old.settings.values()]
     assert new.sizes == old.sizes

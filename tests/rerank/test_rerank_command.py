@@ -1,6 +1,8 @@
 """camber rerank: from a list to a model and back to text."""
 
+import hashlib
 import json
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from camber.cli.curves import command as curves
+from camber.cli.lm import command as lm
 from camber.cli.rerank import command
-from camber.errors import CamberError, InputError, ModelError
+from camber.errors import CamberError, InputError, ModelError, SettingsError
+from camber.files import read_lines, write_lines
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
+from camber.metrics import BLEU
 from camber.nbest import NBest
+from camber.rerank.reranker import Reranker
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 RIGHT = ["the old man sees a cat", "a dog likes the house", "the man finds a tree", "a cat likes the old man"]
@@ -66,6 +72,30 @@ def test_fit_reports_and_apply_writes_the_best_texts(files):
         raise run(files, "apply", "@model", "--nbest", "@list").exception
 
 
+def test_settings_of_the_tuner_are_checked_used_and_recorded(files):
+    result = run(files, *FIT, "--tuner", "expected-bleu", "--tuner-options", "variance=10 brevity=capped")
+    assert result.exit_code == 0, result.output
+    recorded = tomllib.loads((files / "model" / "model.toml").read_text())["settings"]
+    assert recorded["tuner"] == {"variance": 10.0, "brevity": "capped"}
+    assert Reranker.load(files / "model").tuner_settings == {"variance": 10.0, "brevity": "capped"}
+    with pytest.raises(SettingsError, match="unknown setting 'sharpness' for Mert; known: restarts, directions"):
+        raise run(files, *FIT, "--tuner", "mert", "--tuner-options", "sharpness=3").exception
+
+
+def test_the_shortest_of_several_references_can_be_asked_for(files):
+    short = [" ".join(line.split()[:3]) for line in (files / "ref").read_text().splitlines()]
+    (files / "short").write_text("".join(line + "\n" for line in short))
+    result = run(files, *FIT, "--ref", "@short", "--reference-length", "shortest")
+    assert result.exit_code == 0, result.output
+    assert "BLEU|length:shortest|nrefs:2" in result.stdout
+    assert Reranker.load(files / "model").make_metric().signature(2).startswith("length:shortest|")
+    model = files / "model" / "model.toml"
+    body = "".join(f"{line}\n" for line in model.read_text().splitlines()[:-1] if "reference_length" not in line)
+    seal = model.read_text().splitlines()[-1].rpartition(" ")[0]
+    model.write_text(f"{body}{seal} {hashlib.sha256(body.encode()).hexdigest()}\n")
+    assert Reranker.load(files / "model").reference_length == "closest"  # as in older models
+
+
 def test_the_report_comes_as_json_too(files):
     report = json.loads(run(files, *FIT, "--json", "--metric", "chrf", "--held-out", "2").stdout)
     assert report["metric"] == "chrF2"
@@ -83,7 +113,7 @@ def test_outside_scores_come_from_a_file(files):
     assert json.loads(result.stdout)["metric"] == "comet"
     assert "expected NAME=FILE" in run(files, *arguments, "--extra", "comet").output
     (files / "comet").write_text("1\n")
-    with pytest.raises(CamberError, match="1 outside scores comet for 120"):
+    with pytest.raises(CamberError, match="comet:2: 1 scores comet for 120 hypotheses"):
         raise run(files, *arguments, "--extra", "comet=@comet").exception
 
 
@@ -107,7 +137,7 @@ def test_problems_are_told(files):
         (("apply", "@model", "--nbest", "@absent"), InputError, "no such file"),
         (("apply", "@absent", "--nbest", "@list", "--output", "@model"), InputError, "it is a folder"),
         (("apply", "@absent", "--nbest", "@list", "--nbest-out", "@no/f"), InputError, "there is no such folder"),
-        (("fit", "--nbest", "@list", "--ref", "@text", "--model", "@m"), InputError, "only 12 sentences"),
+        (("fit", "--nbest", "@list", "--ref", "@text", "--model", "@m"), InputError, "12 lines, but the list has the"),
         (("fit", "--nbest", "@list", "--model", "@m"), CamberError, "BLEU needs references"),
         (("fit", "--nbest", "@list", "--ref", "@ref", "--model", "@list"), ModelError, "a file of that name"),
     ):
@@ -149,3 +179,32 @@ def test_reranking_a_real_list_does_not_fall_below_the_1_best(tmp_path):
     report = json.loads(result.stdout)
     assert (report["sentences"], report["hypotheses"]) == (100, 10_000)
     assert report["held_out"]["difference"] > 0 or report["held_out"]["p"] > 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="shared data absent")
+def test_the_recipe_of_the_readme_gains_on_sentences_that_it_has_not_seen(tmp_path):
+    """The first half of a neural engine's lists and their references, raw text for a language model, no other tool."""
+    data = SHARED / "data"
+    folder = data / "nbest" / "t5-tatoeba-en-fr-pool"
+    lines, references = read_lines(folder / "nbest"), read_lines(folder / "ref.fr")
+    halves = [[], []]
+    for line in lines:
+        halves[int(line.split()[0]) >= 1250].append(line)
+    for name, half in zip(("dev.nbest", "test.nbest"), halves, strict=True):
+        write_lines(tmp_path / name, half)
+    text = str(data / "tatoeba-fr-en" / "train.fr")
+    made = CliRunner().invoke(lm, ["--text", text, "--language", "fr", "--arpa", str(tmp_path / "arpa")])
+    assert made.exit_code == 0, made.output
+    fitted = run(
+        tmp_path, "fit", "--nbest", "@dev.nbest", "--ref", str(folder / "ref.fr"), "--lm", "@arpa",
+        "--lm-language", "fr", "--length", "--model", "@m", "--json",
+    )  # fmt: skip
+    assert fitted.exit_code == 0, fitted.output
+    assert json.loads(fitted.stdout)["sentences"] == 1250
+    best = run(tmp_path, "apply", "@m", "--nbest", "@test.nbest").stdout.splitlines()
+    own = NBest.read(tmp_path / "test.nbest").covered().best_texts()
+    bleu = BLEU()
+    before, after = (bleu.score(bleu.statistics(texts, [references[1250:]]).sum(0)) for texts in (own, best))
+    assert before == pytest.approx(42.91, abs=0.005)
+    assert after > before + 0.9

@@ -19,10 +19,11 @@ from camber.cli import cli
 from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
 from camber.features.feature import Feature, names_of
+from camber.features.parts import Parts
 from camber.files import write_lines
 from camber.model.directory import ModelDirectory
 from camber.nbest import NBest
-from camber.rerank.binned import Binned, bent_data, make_bend, tied
+from camber.rerank.binned import Binned, bent_data, in_bins, make_bend, tied
 from camber.rerank.caution import of_sentences
 from camber.rerank.learner import Fitting
 from camber.rerank.linear import Linear
@@ -220,6 +221,74 @@ def test_scores_are_the_line_plus_the_bin_and_that_is_what_is_drawn(tmp_path: Pa
     Reranker(tuner="pro", tokenize="none").fit(nbest, references).save(tmp_path / "line")
     with pytest.raises(CamberError, match="camber rerank fit --learner mnr"):
         camber.curves(tmp_path / "line", tmp_path / "none.html")
+
+
+SHAPES = ({"softness": 0.25}, {"lines": False}, {"lines": False, "softness": 0.25})
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("learner", ["bins", "lnr", "mnr"])
+def test_bins_with_soft_edges_or_without_lines_learn_a_valley_and_are_kept(
+    shape: dict[str, Any], learner: str, tmp_path: Path
+) -> None:
+    nbest, references = shaped(valley, sentences=60)
+    reranker = Reranker(learner, tokenize="none", bits=3, beta=1.0, **shape)
+    report = evaluate(reranker, nbest, references, folds=3, trials=200)
+    assert report.held_out is not None
+    assert report.held_out.tuned > report.oracle - 15
+    assert report.bent
+    reranker.save(tmp_path / "m")
+    again = Reranker.load(tmp_path / "m")
+    assert (again.softness, again.lines) == (reranker.softness, reranker.lines)
+    assert again.scores(nbest).tobytes() == reranker.scores(nbest).tobytes()
+    drawn = camber.curves(tmp_path / "m", tmp_path / "curves.svg", ["x"])[0]
+    assert (drawn.curve is not None) == (reranker.softness > 0)
+    assert drawn.values[[0, -1]].min() > drawn.values[3:5].max()
+
+
+@pytest.mark.parametrize("learner", ["bins", "overlap", "lnr"])
+@pytest.mark.parametrize("softness", [0.0, 0.25])
+def test_a_linear_model_in_bins_scores_nearly_the_same(learner: str, softness: float) -> None:
+    """The bound: weight times half the width of the bin, or the mean distance from the middles of soft ones."""
+    if softness and learner == "overlap":
+        return
+    nbest, references = shaped(valley, sentences=60)
+    data = tuning_data(nbest, references)
+    for bits in (2, 4, 6):
+        bend = make_bend(data, learner, bits, softness)
+        line = np.concatenate([[0.7, -0.3, 1.4], np.zeros(bend.width)])
+        converted = in_bins(bend, line)
+        assert converted[:3].tolist() == [0.0, -0.3, 0.0]  # a flag stays as it is
+        table = data.present()
+        before, after = (bend.rule_worth(table, np.arange(3), weights) for weights in (line, converted))
+        counts = bend.counts(Parts.of_dense(bend.inputs, table), np.arange(len(table) + 1)).dense()
+        bound, first = np.zeros(len(table)), 0
+        for name, column in (("x", 0), ("list.score", 2)):
+            bins = bend.bins[name]
+            shares = counts[:, first : first + len(bins)] / (3.0 if learner == "overlap" else 1.0)
+            middles = 0.5 * (bins.lows + bins.highs)
+            far = (shares * np.abs(table[:, column, None] - middles)).sum(1)
+            if learner != "overlap" and not softness:
+                assert (far <= 0.5 * (bins.highs - bins.lows)[bins.of(table[:, column])] + 1e-12).all()
+            bound += abs(line[column]) * far
+            first += len(bins)
+        if learner == "overlap":  # the outermost bins have one neighbour: only the others are told of here
+            inner = (counts.sum(1) == 6.0) & ~counts[:, [0, -1, len(bins), len(bins) - 1]].any(1)
+            before, after, bound = before[inner], after[inner], bound[inner]
+        assert (np.abs(after - before) <= bound + 1e-6).all()
+
+
+def test_bins_without_lines_start_from_the_linear_model_and_caution_may_return_to_it() -> None:
+    nbest, references = shaped(lambda x: 0.5 + x / 6.0, sentences=30, seed=4)
+    line = Reranker(tuner="pro", tokenize="none").fit(nbest, references)
+    free = Reranker("bins", tokenize="none", lines=False, cautious=False).fit(nbest, references)
+    assert isinstance(free.fitted, Binned)
+    weights = dict(zip(free.fitted.bend.names, free.fitted.weights, strict=True))
+    assert weights["x"] == weights["list.score"] == 0.0
+    assert weights["flag"] != 0.0
+    careful = Reranker("bins", tokenize="none", lines=False, bits=6).fit(nbest, references)
+    assert careful.fitted.bent == 0.0
+    assert careful.rerank(nbest).texts == line.rerank(nbest).texts
 
 
 def test_one_thread_and_two_give_the_same_bytes() -> None:

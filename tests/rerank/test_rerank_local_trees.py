@@ -116,6 +116,23 @@ def test_the_score_is_the_line_and_the_plain_sum_over_parts(leaf: str) -> None:
         assert score == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+def test_trees_tell_what_they_did_to_parts_and_sentences() -> None:
+    nbest, references = planted(40)
+    model = reranker(trees=5, cautious=False)
+    data = model.tuning_data(nbest, references)
+    fitted = trees_of(model.fit_data(data).watch(data, nbest).fitted)
+    scores = model.scores(nbest)
+    for number, tree in enumerate(fitted.trees()):
+        acts = tree.tree.acts
+        assert acts is not None
+        assert (acts.of_parts, acts.of_sentences) == (int((nbest.parts.rules >= 0).sum()), 40)
+        weights = fitted.weights.copy()
+        weights[len(fitted.names) + number] = 0.0
+        without = replace(fitted, weights=weights).scores(data.present(), data.parts)
+        texts = [[nbest.texts[best] for best in data.best_by(ranking)] for ranking in (scores, without)]
+        assert acts.sentences == sum(one != two for one, two in zip(*texts, strict=True))
+
+
 def test_trees_that_were_learnt_rank_another_list() -> None:
     model = reranker().fit(*planted())
     other, references = planted(seed=2)

@@ -171,7 +171,7 @@ def test_outside_scores_are_learnt_too() -> None:
     assert report.bent
 
 
-def test_the_command_fits_applies_and_tells_and_there_is_nothing_to_draw(tmp_path: Path) -> None:
+def test_the_command_fits_applies_tells_and_draws(tmp_path: Path) -> None:
     nbest, references = flipped()
     nbest.write(tmp_path / "list.moses")
     write_lines(tmp_path / "ref", references)
@@ -181,9 +181,9 @@ def test_the_command_fits_applies_and_tells_and_there_is_nothing_to_draw(tmp_pat
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    run(
+    report = run(
         "rerank", "fit", "--nbest", tmp_path / "list.moses", "--ref", tmp_path / "ref", "--tokenize", "none",
-        "--learner", "trees", "--trees", 9, "--leaves", 4, "--leaf", "constant", "--model", tmp_path / "m",
+        "--learner", "trees", "--trees", 9, "--leaves", 4, "--leaf", "constant", "--model", tmp_path / "m", "--json",
     )  # fmt: skip
     best = run("rerank", "apply", tmp_path / "m", "--nbest", tmp_path / "list.moses").splitlines()
     reranker = Reranker.load(tmp_path / "m")
@@ -193,10 +193,50 @@ def test_the_command_fits_applies_and_tells_and_there_is_nothing_to_draw(tmp_pat
     assert "bend: trees" in told
     assert "tree1, weight " in told
     assert "kind < " in told
-    assert json.loads(run("info", tmp_path / "m", "--json"))["bend"]["kind"] == "trees"
-    for model in (tmp_path / "m", reranker):
-        with pytest.raises(CamberError, match="a model with trees, which are no curves to draw; camber info "):
-            camber.curves(model, tmp_path / "c.html")
+    assert "changed " in told
+    assert ", without it: " in told
+    facts = json.loads(run("info", tmp_path / "m", "--json"))["bend"]
+    assert facts["kind"] == "trees"
+    assert json.loads(report)["trees"] == facts["trees"]
+    assert [tree["weight"] for tree in facts["trees"]] == [tree.weight for tree in reranker.fitted.trees()]
+    assert all(tree["acted"]["sentences"]["of"] == len(nbest) for tree in facts["trees"])
+    drawn = run("curves", tmp_path / "m", "--out", tmp_path / "c.html")
+    assert "tree1  asks about " in drawn
+    page = (tmp_path / "c.html").read_text("utf-8")
+    assert "What the trees of m learnt" in page
+    assert "kind &lt; 0.5" in page
+    assert [tree.name for tree in camber.curves(reranker, tmp_path / "c.svg", ["kind"])] == [
+        tree.name for tree in reranker.fitted.trees() if "kind" in tree.asks_about
+    ]
+
+
+def test_what_trees_did_to_the_list_is_what_ranking_without_them_does() -> None:
+    nbest, references = flipped()
+    sources = [f"source {number}" for number in range(len(nbest))]
+    reranker = of_four_leaves().fit(nbest, references, sources)
+    fitted, best = reranker.fitted, reranker.rerank(nbest).best_texts()
+    assert isinstance(fitted, Trees)
+    for number, tree in enumerate(fitted.trees()):
+        weights = fitted.weights.copy()
+        weights[len(fitted.names) + number] = 0.0
+        reranker._fitted = replace(fitted, weights=weights)
+        others = reranker.rerank(nbest).best_texts()
+        changed = [place for place, (one, two) in enumerate(zip(best, others, strict=True)) if one != two]
+        acts = tree.tree.acts
+        assert acts is not None
+        assert (acts.sentences, acts.of_sentences, acts.of_parts) == (len(changed), len(nbest), nbest.hypotheses)
+        assert len(acts.examples) == min(3, len(changed))
+        for example in acts.examples:
+            place = example.sentence - 1
+            assert (example.source, example.with_tree, example.without) == (sources[place], best[place], others[place])
+            right, wrong = (text.split().count("x") for text in (example.with_tree, example.without))
+            assert (example.change > 0) == (right < wrong)
+    assert sum(tree.tree.acts.sentences for tree in fitted.trees() if tree.tree.acts) > 0
+
+
+def test_a_model_without_any_tree_has_nothing_to_draw(tmp_path: Path) -> None:
+    with pytest.raises(CamberError, match="it has no trees: there is nothing to draw"):
+        camber.curves(of_four_leaves().fit(*noise()), tmp_path / "c.html")
     assert not (tmp_path / "c.html").exists()
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from camber.arrays.types import F8
 from camber.bend.response import Response
+from camber.bend.trees.description import WeighedTree
 from camber.features.parts import HypothesisParts
 from camber.model.directory import Draft, ModelDirectory
-from camber.rerank.learner import Fitting
+from camber.rerank.learner import Fitting, Texts
 from camber.tune.data import TuningData
 
 
@@ -43,6 +44,12 @@ class OneFeature:
 
     def responses(self) -> list[Response]:
         return []
+
+    def trees(self) -> list[WeighedTree]:
+        return []
+
+    def watched(self, data: TuningData, texts: Texts) -> Self:
+        return self
 
     def keeping_order(self, data: TuningData, own_order: int) -> Self:
         return replace(self, chosen=own_order, step=0.0)

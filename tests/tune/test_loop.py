@@ -46,6 +46,20 @@ def test_every_tuner_finds_weights_that_translate_dev_better(
     assert f"tuner:{tuner}" in outcome.weights.signature
 
 
+def test_settings_of_the_tuner_and_the_shortest_reference_can_be_asked_for(
+    model: Translator, dev: tuple[list[str], list[str]]
+) -> None:
+    short = [" ".join(line.split()[:-2]) for line in dev[1]]
+    asked = TuneSettings(tuner_options="brevity=capped variance=50", reference_length="shortest", **QUICK)
+    outcome = tune_translator(model, dev[0], [dev[1], short], asked)
+    usual = tune_translator(model, dev[0], [dev[1], short], TuneSettings(**QUICK))
+    assert outcome.weights.signature.startswith("tuner:expected-bleu(brevity=capped,variance=50)|")
+    assert "|length:shortest|" in outcome.weights.signature
+    assert "length:" not in usual.weights.signature
+    lengths = [run.replicas[0].rounds[0].ratio for run in (outcome, usual)]
+    assert lengths[0] > lengths[1]  # the same translations, beside shorter references
+
+
 def test_the_outcome_is_the_same_on_one_thread_and_on_two(model: Translator, dev: tuple[list[str], list[str]]) -> None:
     settings = TuneSettings(tuner="mira", **QUICK)
     one, two = (tune_translator(model, dev[0], [dev[1]], settings, engine=Threads(threads)) for threads in (1, 2))

@@ -11,8 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 import camber
+from camber.bend.response import Response
 from camber.bend.settings import TREE_SETTINGS, BendSettings
+from camber.bend.trees.description import WeighedTree
 from camber.bend.trees.document import forest_to_json
+from camber.bend.weighing import Weighing
 from camber.cli import cli
 from camber.decode.lists import as_weighed
 from camber.engine import Threads
@@ -23,7 +26,7 @@ from camber.model.translator import Translator
 from camber.nbest import NBest
 from camber.pipeline.settings import TrainSettings, read_config
 from camber.pipeline.tune import dev_set
-from camber.tune import growing
+from camber.tune import acting, growing
 from camber.tune.bending import bent_decoder
 from camber.tune.loop import FIXED, TuneSettings
 
@@ -107,7 +110,10 @@ def test_a_model_with_trees_is_kept_tuned_again_and_its_lists_give_its_scores(
     np.testing.assert_allclose(np.nan_to_num(weighed.hypothesis_features()) @ vector, nbest.scores, atol=1e-6)
 
     kept = tuned(tmp_path / "a", hotel_files, tmp_path / "b", bend="keep")
-    assert (tmp_path / "b" / "trees.json").read_bytes() == (tmp_path / "a" / "trees.json").read_bytes()
+    documents = [json.loads((tmp_path / name / "trees.json").read_text("utf-8")) for name in "ab"]
+    acts = [[tree.pop("acted") for tree in document["trees"]] for document in documents]
+    assert documents[0] == documents[1]  # the same trees; what they do depends on the weights
+    assert all(one["sentences"]["of"] == len(read_lines(hotel_files / "dev.es")) for did in acts for one in did)
     assert kept.decoder.names == model.decoder.names
     straight = tuned(tmp_path / "b", hotel_files, tmp_path / "c", bend="none")
     assert straight.decoder.bend.kind == "none"
@@ -121,6 +127,11 @@ def test_trees_and_bins_are_tuned_together(hotel_model: Path, hotel_files: Path,
     assert (model.decoder.bend.kind, model.decoder.bend.width > 0) == ("mnr+trees", True)
     assert ModelDirectory.open(tmp_path / "a").settings["bent"] == {"kind": "mnr+trees"}
     assert {"bins.tsv", "trees.json"} <= set(ModelDirectory.open(tmp_path / "a").files)
+    drawn = camber.curves(tmp_path / "a", tmp_path / "a.svg")
+    assert [type(item) for item in drawn] == [*[Response] * len(model.decoder.bend.base.bins), *[WeighedTree] * 4]
+    text = (tmp_path / "a.svg").read_text("utf-8")
+    assert ">p_t_given_s<" in text
+    assert ">tree4<" in text
     straight = tuned(tmp_path / "a", hotel_files, tmp_path / "b", bend="raw")
     assert straight.decoder.bend.kind == "raw"
     assert "trees.json" not in ModelDirectory.open(tmp_path / "b")
@@ -134,6 +145,35 @@ def test_the_same_trees_grow_on_one_thread_and_on_two(hotel_model: Path, hotel_f
         )  # fmt: skip
     for name in ("trees.json", "weights.tsv"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_what_trees_did_is_what_lists_without_them_say(
+    folder: Path, hotel_files: Path, tmp_path: Path, replicas: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lists of the tuned model, scored anew with the weight of one tree at 0; its texts are those of translations."""
+    monkeypatch.setattr(acting, "CHUNK", 7)
+    model = tuned(folder, hotel_files, tmp_path / "a", bend="trees", leaves=3, replicas=replicas)
+    lines = read_lines(hotel_files / "dev.es")
+    weighing = model.decoder.weighing
+    lists = [model.to_nbest([best]) for best in model.translations(lines, nbest=20, engine=Threads(1))]
+    active = 0
+    for tree in model.decoder.bend.trees(model.weights.values):
+        without = Weighing(weighing.bend, {**weighing.by_name(), tree.name: 0.0})
+        changed = {}
+        for place, nbest in enumerate(lists):
+            scores = without.scores(nbest.parts, nbest.part_offsets)
+            if scores.max() > scores[0] + 1e-6:
+                changed[place + 1] = (lines[place], nbest.texts[0], nbest.texts[int(np.argmax(scores))])
+        acts = tree.tree.acts
+        assert acts is not None
+        assert (acts.sentences, acts.of_sentences) == (len(changed), len(lines))
+        assert acts.better + acts.worse <= acts.sentences
+        assert len(acts.examples) == min(3, len(changed))
+        for example in acts.examples:
+            assert (example.source, example.with_tree, example.without) == changed[example.sentence]
+        active += len(changed)
+    assert active
 
 
 #: every choice of boosting → a value that is not the usual one
@@ -201,6 +241,8 @@ def test_commands_grow_show_and_refuse(hotel_model: Path, hotel_files: Path, tmp
     assert (wrong.exit_code, "--leaves makes no difference to trees that are kept" in wrong.stderr) == (2, True)
     wrong = run("tune", hotel_model, *dev, "--bend", "mnr", "--trees", 3)
     assert (wrong.exit_code, "--trees makes no difference to --bend mnr" in wrong.stderr) == (2, True)
+    assert "acts on " in shown
     drawn = run("curves", tmp_path / "m", "--out", tmp_path / "c.html")
-    assert drawn.exit_code == 1
-    assert "no curves" in str(drawn.exception)
+    assert drawn.exit_code == 0, drawn.output
+    assert "tree1  asks about " in drawn.output
+    assert "What the trees of m learnt" in (tmp_path / "c.html").read_text("utf-8")

@@ -16,9 +16,11 @@ from camber.errors import CamberError, SettingsError, TuneError
 from camber.metrics import BLEU, TER, ChrF
 from camber.nbest import NBest
 from camber.tune import ExpectedBleu, Likelihood, Mert, Mira, Pro, TuningData
+from camber.tune.grid import combinations
+from camber.tune.loop import TuneSettings
 from camber.tune.regularise import L2
 from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
-from camber.tune.tuners import TUNERS, check_tuner, make_tuner, takers
+from camber.tune.tuners import TUNERS, check_tuner, make_tuner, takers, tuner_settings
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 LIST = SHARED / "anchors/moses/dev.untuned.nbest100.gz"
@@ -237,3 +239,34 @@ def test_on_moses_own_list_we_reach_its_optimisers_scores(moses, tuner, least):
     tuned = tuner.fit(moses, UNTUNED, seed=1)
     assert tuned.metric >= least
     assert tuned.metric < moses.score_of(moses.oracle())
+
+
+class TestOptions:
+    def test_settings_of_a_tuner_come_from_a_line(self):
+        assert tuner_settings("expected-bleu", "variance=10 method=lbfgs steps=7") == {
+            "variance": 10.0, "method": "lbfgs", "steps": 7,
+        }  # fmt: skip
+        assert tuner_settings("mert", "") == {}
+
+    @pytest.mark.parametrize(
+        ("line", "told"),
+        [
+            ("varience=10", "unknown setting 'varience' for ExpectedBleu; known: method, scale, brevity"),
+            ("variance", "expected name=value, the names are method"),
+            ("variance=ten", "ExpectedBleu.variance is 'ten'; expected float, such as 0.0"),
+            ("variance=-1", "ExpectedBleu.variance is -1.0; expected at least 0"),
+            ("brevity=hard", "expected one of sigmoid, capped"),
+            ("steps=1 steps=2", "steps is given twice"),
+        ],
+    )
+    def test_what_a_tuner_does_not_know_is_an_error(self, line, told):
+        with pytest.raises(SettingsError, match=told):
+            tuner_settings("expected-bleu", line)
+        with pytest.raises(SettingsError, match=told):
+            TuneSettings(tuner_options=line)
+
+    def test_the_loop_uses_them_and_a_grid_adds_to_them(self):
+        settings = TuneSettings(tuner_options="variance=10 entropy=0.1")
+        assert settings.make_tuner() == ExpectedBleu(variance=10.0, entropy=0.1)
+        ((_, _, tuner),) = combinations({"l2": [2.0]}, settings, "none")
+        assert tuner == ExpectedBleu(variance=0.5, entropy=0.1)

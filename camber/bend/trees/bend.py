@@ -26,7 +26,7 @@ from camber.bend.neighbours import Regulariser
 from camber.bend.response import Response
 from camber.bend.settings import TREE_SETTINGS, BendSettings
 from camber.bend.trees.context import ContextTrees
-from camber.bend.trees.description import describe
+from camber.bend.trees.description import WeighedTree, weighed_trees
 from camber.bend.trees.document import read_forest, write_forest
 from camber.bend.trees.forest import Forest
 from camber.errors import InputError, SettingsError
@@ -181,13 +181,13 @@ class TreesBend:
         """Return the curves of the other bend."""
         return self.base.show(weights)
 
+    def trees(self, weights: Mapping[str, float]) -> list[WeighedTree]:
+        """Return the trees with their weights."""
+        return weighed_trees(self.forest, (weights[name] for name in self.forest.names))
+
     def told(self, weights: Mapping[str, float]) -> list[str]:
-        """Return what each tree asks, what its leaves are worth, and how many parts ended there."""
-        return [
-            line
-            for number, name in enumerate(self.forest.names)
-            for line in describe(self.forest, number, weights[name])
-        ]
+        """Return what each tree asks, what its leaves are worth, how many parts ended there, and what it did."""
+        return [line for tree in self.trees(weights) for line in tree.lines()]
 
     def write(self, path: str | Path) -> None:
         """Write ``trees.json``, and the file of the other bend beside it."""

@@ -8,7 +8,7 @@ forest.sums(parts, part_offsets)        # float64[hypotheses, trees]: what a tun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I8, Array
+from camber.bend.trees.acts import Acts
 from camber.bend.trees.collapse import collapse
 from camber.bend.trees.tree import Tree
 from camber.errors import CamberError
@@ -85,6 +86,11 @@ class Forest:
         """Return some of the trees."""
         return Forest(self.features, tuple(self.trees[number] for number in chosen))
 
+    def with_acts(self, acts: Sequence[Acts]) -> Forest:
+        """Return the same trees with what each of them did."""
+        trees = (replace(tree, acts=did) for tree, did in zip(self.trees, acts, strict=True))
+        return Forest(self.features, tuple(trees))
+
     @cached_property
     def arrays(self) -> ForestArrays:
         """The trees as arrays."""
@@ -140,23 +146,36 @@ class Forest:
 
     def values_of_parts(self, parts: Parts) -> F8:
         """Return what each tree makes of parts, float64[parts, trees]."""
+        self._check(parts)
+        values = np.empty((len(parts), len(self.trees)))
+        for number, tree in enumerate(self.trees):
+            alone, table = self._laid_out(tree, parts)
+            values[:, number] = alone.values(table)[:, 0]
+        return values
+
+    def leaves_of_parts(self, parts: Parts) -> I8:
+        """Return the leaf that each part ends in, int64[parts, trees]."""
+        self._check(parts)
+        leaves = np.empty((len(parts), len(self.trees)), np.int64)
+        for number, tree in enumerate(self.trees):
+            alone, table = self._laid_out(tree, parts)
+            leaves[:, number] = alone.leaves(table)[:, 0]
+        return leaves
+
+    def _check(self, parts: Parts) -> None:
         if names_of(parts.features) != names_of(self.features):
             raise CamberError(
                 f"trees of the features {', '.join(names_of(self.features))} cannot read parts with "
                 f"{', '.join(parts.names)}"
             )
-        values = np.empty((len(parts), len(self.trees)))
-        for number, tree in enumerate(self.trees):
-            values[:, number] = self._values_of(tree, parts)
-        return values
 
-    def _values_of(self, tree: Tree, parts: Parts) -> F8:
-        """Return what one tree makes of parts, float64[parts]: only the features that it looks at are laid out."""
+    def _laid_out(self, tree: Tree, parts: Parts) -> tuple[Forest, F8]:
+        """Return one tree over the features that it looks at, and these of all parts: the others are not laid out."""
         used = tree.features_used
         table = np.empty((len(parts), len(used)))
         for place, feature in enumerate(used):
             table[:, place] = parts.column(self.features[feature].name)
-        return Forest(tuple(self.features[feature] for feature in used), (tree.among(used),)).values(table)[:, 0]
+        return Forest(tuple(self.features[feature] for feature in used), (tree.among(used),)), table
 
     def sums(self, parts: Parts, offsets: I8) -> F8:
         """Return the sums over the parts of every hypothesis, float64[hypotheses, trees]."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from camber.arrays.types import F8, I8, Bools
+from camber.bend.trees.acts import Acts
 from camber.errors import CamberError
 
 #: A threshold that every value is below: such a question only asks whether there is a value.
@@ -36,6 +37,7 @@ class Tree:
     slope: int = -1  # the feature that leaves are linear in; -1: none
     gains: F8 | None = None  # [nodes] what each split gained when it was made
     shares: F8 | None = None  # [leaves] of the parts that it was grown on
+    acts: Acts | None = None  # what it did on a set, once its weight was known
 
     def __post_init__(self) -> None:
         def put(name: str, kind: type) -> None:
@@ -106,6 +108,12 @@ class Tree:
     def linear(self) -> bool:
         """Whether leaves are linear in a feature."""
         return self.slope >= 0
+
+    @property
+    def gain(self) -> float:
+        """What all its splits gained."""
+        assert self.gains is not None  # the constructor fills them
+        return float(self.gains.sum())
 
     @property
     def features_used(self) -> tuple[int, ...]:

@@ -1,0 +1,215 @@
+"""Log densities of a block of neighbouring points, under those kernels only that can matter to one of them.
+
+The points of a block lie in a box. At no point of it can a kernel be denser than where the box comes closest to the
+kernel's mean; where that falls short of the best density of every point by more than a given reach, the kernel is left
+out. With a reach of log(kernels / LOST), what was left out of a point adds up to less than the share LOST of its mass.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from camber.arrays.types import F8, I8, Array
+from camber.bend.mixtures.leaves import SIZE, STEP, Leaves, bound_kernels, bound_leaves, padded, spatial_order
+from camber.kernel import kernel_inlined
+
+#: At most so much of the mass of a point belongs to kernels that were left out.
+LOST = 1e-5
+#: Points of a block.
+ROWS = 16
+#: Kernels that are evaluated at a time, so that what they need stays in the nearest cache.
+CHUNK = 128
+
+
+class Room(NamedTuple):
+    """Work arrays of one thread."""
+
+    low: Array  # float64[F]: the box of a block
+    high: Array
+    leaf_bounds: Array  # float64[leaves]
+    bounds: Array  # float64[SIZE]
+    chosen: Array  # int64[places + SIZE]: places of kernels that can matter
+    gathered: Array  # float64[F, 2, CHUNK]: means and scales of some of them
+    constants: Array  # float64[CHUNK]: their constants
+    whose: Array  # int64[CHUNK]: and whom they belong to
+    best: Array  # float64[ROWS]: the greatest log density of every point so far
+    seeds: Array  # int64[ROWS]: the place of the kernel that was best for the points before, -1: none
+    logs: Array  # float64[ROWS, width]
+
+    @classmethod
+    def make(cls, leaves: Leaves, width: int) -> Room:
+        """Make them for log densities of at most `width` kernels at a time."""
+        features = leaves.table.shape[1]
+        return cls(
+            np.empty(features),
+            np.empty(features),
+            np.empty(len(leaves.tops)),
+            np.empty(SIZE),
+            np.empty(len(leaves.order) + SIZE + ROWS, np.int64),
+            np.empty((features, 2, row_width(CHUNK))),
+            np.empty(CHUNK),
+            np.empty(CHUNK, np.int64),
+            np.empty(ROWS),
+            np.full(ROWS, -1, np.int64),
+            np.empty((ROWS, row_width(max(width, 2 * SIZE)))),
+        )
+
+
+def reach_of(kernels: int) -> float:
+    """Return how far a kernel may fall short of the best, as a logarithm, before it is left out."""
+    return float(np.log(kernels / LOST))
+
+
+def row_width(width: int) -> int:
+    """Return a length of rows that holds `width`: an odd number of cache lines, lest rows compete for the same ones.
+
+    >>> row_width(1024)
+    1032
+    """
+    return (width + 7) // 8 // 2 * 16 + 8
+
+
+def in_blocks(points: F8) -> tuple[F8, I8]:
+    """Return points by place, filled up with copies of the last to whole blocks and steps, and their order."""
+    order = spatial_order(points, ROWS)
+    count, features = points.shape
+    rows = np.zeros((-(-count // ROWS) * ROWS, padded(features)))
+    rows[:count, :features] = points[order]
+    rows[count:] = rows[count - 1]
+    return rows, order
+
+
+@kernel_inlined
+def choose(points, start, live, owners, owned, leaves, reach, room):
+    """List the places of all kernels that can matter to the points ``start`` … ``start + live - 1``; return how many.
+
+    `owners` int64[points] are compared where `owned`. ``room.best`` gets a lower bound of the best log densities.
+    """
+    features, count = points.shape[1], len(leaves.tops)
+    low, high = room.low, room.high
+    for f in range(features):
+        low[f] = high[f] = 0.5 * (points[start, f] + points[start + live // 2, f])
+    bound_leaves(low, high, leaves.boxes, leaves.tops, room.leaf_bounds)
+    nearest = 0
+    for leaf in range(1, count):
+        if room.leaf_bounds[leaf] > room.leaf_bounds[nearest]:
+            nearest = leaf
+    tried = 0
+    for k in range(SIZE):
+        room.chosen[tried] = nearest * SIZE + k
+        tried += 1
+    for row in range(ROWS):
+        if room.seeds[row] >= 0:
+            room.chosen[tried] = room.seeds[row]
+            tried += 1
+    evaluate(points, start, owners, owned, leaves, room, 0, tried, 0)
+    least = np.inf
+    for row in range(ROWS):
+        best = -np.inf
+        for k in range(tried):
+            best = max(best, room.logs[row, k])
+        room.best[row] = best
+        least = min(least, best)
+    least -= reach
+    for f in range(features):
+        low[f] = high[f] = points[start, f]
+        for row in range(1, live):
+            value = points[start + row, f]
+            low[f], high[f] = min(low[f], value), max(high[f], value)
+    bound_leaves(low, high, leaves.boxes, leaves.tops, room.leaf_bounds)
+    chosen = 0
+    for leaf in range(count):
+        if room.leaf_bounds[leaf] > least:
+            bound_kernels(low, high, leaves.table, leaves.constants, leaf, room.bounds)
+            for k in range(SIZE):
+                room.chosen[chosen] = leaf * SIZE + k
+                chosen += room.bounds[k] > least
+    return chosen
+
+
+@kernel_inlined
+def evaluate(points, start, owners, owned, leaves, room, first, last, column):
+    """Fill ``logs[:, column:]`` with the log densities of a block under the kernels ``chosen[first:last]``."""
+    table, gathered, constants, logs = leaves.table, room.gathered, room.constants, room.logs
+    features = points.shape[1]
+    for begin in range(first, last, CHUNK):
+        size = min(CHUNK, last - begin)
+        to = column + begin - first
+        places = room.chosen[begin : begin + size]
+        for k in range(size):
+            constants[k] = leaves.constants[places[k]]
+        for f in range(features):
+            for k in range(size):
+                place = places[k]
+                gathered[f, 0, k] = table[place // SIZE, f, 0, place % SIZE]
+                gathered[f, 1, k] = table[place // SIZE, f, 1, place % SIZE]
+        for row in range(ROWS):
+            own = logs[row, to : to + size]
+            for k in range(size):
+                own[k] = constants[k]
+        for row in range(0, ROWS, 2):
+            one, two = points[start + row], points[start + row + 1]
+            for f in range(0, features, STEP):
+                _subtract_squares(one[f : f + STEP], two[f : f + STEP], gathered[f : f + STEP], size, logs, row, to)
+        if owned:
+            whose = room.whose
+            for k in range(size):
+                whose[k] = leaves.owners[places[k]]
+            for row in range(ROWS):
+                owner = owners[start + row]
+                if owner >= 0:
+                    own = logs[row, to : to + size]
+                    for k in range(size):
+                        own[k] = -np.inf if whose[k] == owner else own[k]
+
+
+@kernel_inlined
+def _subtract_squares(one, two, gathered, size, logs, row, to):
+    """Subtract ((h - μ) / (√2 σ))² of four features of two points from their log densities."""
+    a0, a1, a2, a3 = one[0], one[1], one[2], one[3]
+    b0, b1, b2, b3 = two[0], two[1], two[2], two[3]
+    first, second = logs[row, to : to + size], logs[row + 1, to : to + size]
+    for k in range(size):
+        mean, scale = gathered[0, 0, k], gathered[0, 1, k]
+        p0, q0 = (a0 - mean) * scale, (b0 - mean) * scale
+        mean, scale = gathered[1, 0, k], gathered[1, 1, k]
+        p1, q1 = (a1 - mean) * scale, (b1 - mean) * scale
+        mean, scale = gathered[2, 0, k], gathered[2, 1, k]
+        p2, q2 = (a2 - mean) * scale, (b2 - mean) * scale
+        mean, scale = gathered[3, 0, k], gathered[3, 1, k]
+        p3, q3 = (a3 - mean) * scale, (b3 - mean) * scale
+        first[k] -= (p0 * p0 + p1 * p1) + (p2 * p2 + p3 * p3)
+        second[k] -= (q0 * q0 + q1 * q1) + (q2 * q2 + q3 * q3)
+
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # the first has 21 trailing zeros
+_MAGIC = 6755399441055744.0  # 1.5 · 2⁵²: what is added to it is rounded, and stands in the last bits of the sum
+_LEAST = -700.0
+
+
+@kernel_inlined
+def exponential(value):
+    """Return e^value for a value of at most about 0, to 12 digits; 0 below -700. Loops of it become vector code.
+
+    e^x = 2^n e^r with a whole n and |r| ≤ ½ log 2, where the series of ten terms will do.
+    """
+    x = max(value, _LEAST)
+    shifted = x * _LOG2_E + _MAGIC
+    whole = shifted - _MAGIC
+    r = (x - whole * _LN2_HIGH) - whole * _LN2_LOW
+    p = 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    scaled = np.float64(p).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)
+    return np.int64(scaled).view(np.float64) if value >= _LEAST else 0.0
