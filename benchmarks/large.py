@@ -32,7 +32,7 @@ from camber.model.phrase import PhraseRules
 from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.settings import RuleSettings
-from camber.rules.phrase.words import WordKnowledge
+from camber.rules.words import WordKnowledge
 
 ONE = Threads(1)
 LARGE = RuleSettings(rule_features="large")
@@ -55,10 +55,9 @@ def learn(bitext: Bitext) -> tuple[PhraseRules, PhraseRules]:
     words = timed("all of it, and an alignment of pieces", lambda: WordKnowledge.learn(bitext, LARGE, engine=ONE))
     store = timed("phrase pairs, base features", lambda: extract(bitext, align_corpus(bitext, engine=ONE), LARGE, ONE))
     large = timed(f"large features of {len(store):,} phrase pairs", lambda: LargeFeatures.of(words, store, LARGE))
-    measured = large.measured
-    size = sum(array.nbytes for array in (measured.numbers, measured.offsets, measured.subword_scores))
+    size = sum(array.nbytes for array in (large.numbers, large.offsets, large.subword_scores))
     print(
-        f"  {len(large.inventory.names)} indicators, {len(measured.numbers) / len(store):.1f} a rule; "
+        f"  {len(large.inventory.names)} indicators, {len(large.numbers) / len(store):.1f} a rule; "
         f"{size / len(store):.0f} bytes a rule for all that is not in the store"
     )
     return PhraseRules(store), PhraseRules(store, LARGE.features, large=large)

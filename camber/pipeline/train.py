@@ -176,12 +176,12 @@ class _Training:
         rules, align = self.settings.rules, self.settings.align
 
         def learn(folder: Path) -> None:
-            from camber.rules.phrase.words import WordKnowledge
+            from camber.rules.words import WordKnowledge
 
             WordKnowledge.learn(load_bitext(corpus.folder), rules, align, self.engine).save(folder)
 
         inputs = {"corpus": corpus, "clusters": rules.clusters, "merges": rules.subword_merges, "align": align}
-        return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.phrase"))
+        return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.words"))
 
     def untuned(self, made: _Made) -> Translator:
         """Open what the stages made as a translator with untuned weights."""

@@ -52,7 +52,7 @@ from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.overlay import Overlay
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
-from camber.rules.phrase.words import WordKnowledge
+from camber.rules.words import WordKnowledge
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.tune.bending import bent_decoder
 from camber.tune.growing import grown_decoder

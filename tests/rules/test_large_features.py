@@ -16,14 +16,16 @@ from camber.corpus import Bitext, Sentences
 from camber.corpus.inputs import as_inputs
 from camber.errors import ModelError, SettingsError
 from camber.features.feature import COUNT, INDICATOR, PROBABILITY
+from camber.rules.features import GROUPS
 from camber.rules.hiero.index import CorpusIndex
+from camber.rules.measuring import Measurer
 from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.features import GROUPS, SETS, chosen_features
+from camber.rules.phrase.features import SETS, chosen_features
 from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.overlay import Overlay
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import OverlaidRules, StoredRules
-from camber.rules.phrase.words import WordKnowledge
+from camber.rules.words import WordKnowledge
 
 FEW = RuleSettings(
     max_phrase_length=4, options_per_phrase=0, rule_features="large", frequent_words=2, clusters=3, signatures=4,
@@ -177,13 +179,10 @@ def test_they_come_back_from_files(toy, tmp_path: Path):
     large.save(tmp_path / "large")
     again = LargeFeatures.load(tmp_path / "large", store)
     assert again.inventory.names == large.inventory.names
-    for one, other in zip(
-        (large, again.inventory.measurer(store.source_vocabulary, store.target_vocabulary).measure(store)),
-        (again, again),
-        strict=True,
-    ):
+    measurer = Measurer.of(again.inventory, store.source_vocabulary, store.target_vocabulary)
+    for one in (large, LargeFeatures.measured(again.inventory, measurer, store)):
         for name in ("numbers", "offsets", "subword_scores"):
-            np.testing.assert_array_equal(getattr(one.measured, name), getattr(other.measured, name))
+            np.testing.assert_array_equal(getattr(one, name), getattr(again, name))
     with pytest.raises(ModelError, match="do not fit the rules"):
         LargeFeatures.load(tmp_path / "large", store.prune(1).select(np.arange(len(store.prune(1))) < 2))
 

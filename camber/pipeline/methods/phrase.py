@@ -11,8 +11,8 @@ from camber.engine import Engine
 from camber.model.added import LEXICON
 from camber.model.phrase import FOLDER, LARGE, PhraseRules, open_rules, store_sizes
 from camber.pipeline.settings import TrainSettings
+from camber.rules.features import learnt
 from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.features import beyond_store
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 
@@ -43,12 +43,12 @@ class PhraseMethod:
 
     def needs_words(self, settings: TrainSettings) -> bool:
         """Say whether the features are more than every rule store knows."""
-        return bool(beyond_store(settings.rules.features))
+        return bool(learnt(settings.rules.features))
 
     def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
         """Measure them for all phrase pairs."""
         from camber.rules.phrase.large import LargeFeatures
-        from camber.rules.phrase.words import WordKnowledge
+        from camber.rules.words import WordKnowledge
 
         LargeFeatures.of(WordKnowledge.load(words), RuleStore.load(folder), settings.rules).save(folder / LARGE)
 
