@@ -10,6 +10,14 @@ from camber.arrays.types import F4, F8, I2, I8
 from camber.kernel import kernel
 
 
+class Indicators(NamedTuple):
+    """The indicators of rules; those of rule r are ``numbers[offsets[r]:offsets[r + 1]]``."""
+
+    numbers: I2  # [indicators of all rules]
+    offsets: I8  # [rules + 1]
+    places: I8  # [numbers] the column of an indicator behind those that all rules have, -1: not chosen
+
+
 class RuleColumns(NamedTuple):
     """The raw features of rules; those of rule r are ``table[r]`` and ``indicators[offsets[r]:offsets[r + 1]]``."""
 
@@ -20,9 +28,11 @@ class RuleColumns(NamedTuple):
     width: int  # columns of the table and of the indicators
 
     @classmethod
-    def dense(cls, table: F4 | F8) -> Self:
-        """Return the columns of rules that have no indicators."""
-        return cls(table, np.zeros(0, np.int16), np.zeros(1, np.int64), np.zeros(0, np.int64), table.shape[1])
+    def of(cls, table: F4 | F8, indicators: Indicators | None = None) -> Self:
+        """Put the columns that all rules have, and their indicators, if there are any, beside each other."""
+        if indicators is None:
+            return cls(table, np.zeros(0, np.int16), np.zeros(1, np.int64), np.zeros(0, np.int64), table.shape[1])
+        return cls(table, *indicators, table.shape[1] + int((indicators.places >= 0).sum()))
 
     def values(self, rows: I8) -> F8:
         """Return the features of some rules, raw: float64[rows, width]; all are NaN for the row -1."""

@@ -5,6 +5,7 @@ Phrase pairs and hierarchical rules are measured alike; a gap is no word, and ha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,9 +17,11 @@ from camber.arrays.types import F4, I2, I4, I8, Array
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import ModelError
 from camber.kernel import kernel
+from camber.rules.features import GROUPS, LEARNT_NAMES, SUBWORD_NAMES
 from camber.rules.inventory import BETWEEN, GAP, Inventory
 from camber.rules.lexicon import Lexicon, hashed_lexicon, lexicon_slot
 from camber.rules.numbering import look_up, number_phrases
+from camber.rules.sides import RuleSides
 from camber.rules.words import SideWords
 
 #: The least probability of a piece of a word: what explains it may stand outside of the rule.
@@ -28,16 +31,17 @@ LEAST = 1e-7
 TINY = float(np.finfo(np.float32).tiny)
 
 
-class RuleSides(NamedTuple):
-    """Both sides of rules and their links; a word is its id, and a gap of a hierarchical rule is -1 or -2."""
+class Measured(NamedTuple):
+    """What an inventory says about rules; rule r has the indicators ``numbers[offsets[r]:offsets[r + 1]]``."""
 
-    source: Array  # symbols of all source sides
-    source_offsets: Array  # int64[source sides + 1]
-    owners: Array  # int64[rules] the source side of every rule
-    target: Array  # symbols of all target sides
-    target_offsets: Array  # int64[rules + 1]
-    links: Array  # uint8[links, 2] places in both sides
-    link_offsets: Array  # int64[rules + 1]
+    numbers: I2  # [indicators of all rules]
+    offsets: I8  # [rules + 1]
+    subword_scores: F4  # [rules, 2] columns SUBWORD_NAMES
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        return self.numbers.nbytes + self.offsets.nbytes + self.subword_scores.nbytes
 
 
 class _Words(NamedTuple):
@@ -88,6 +92,15 @@ class Measurer:
             _Signatures(slots, ids, offsets, rows, len(inventory.names) - inventory.sizes[-1]),
             hashed_lexicon(inventory.words.lexicon),
         )
+
+    def measure(self, rules: RuleSides, names: Sequence[str] = LEARNT_NAMES) -> Measured:
+        """Return what is known about rules; what none of the names asks for is left out: 0 indicators, scores of 1."""
+        indicators: tuple[I2, I8] = np.zeros(0, np.int16), np.zeros(len(rules.owners) + 1, np.int64)
+        if any(name in GROUPS for name in names):
+            indicators = self.indicators(rules)
+        if any(name in SUBWORD_NAMES for name in names):
+            return Measured(*indicators, self.subword_scores(rules))
+        return Measured(*indicators, np.ones((len(rules.owners), len(SUBWORD_NAMES)), np.float32))
 
     def indicators(self, rules: RuleSides) -> tuple[I2, I8]:
         """Return the numbers of the indicators, rule after rule, and their offsets int64[rules + 1]."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys.charts import NAMES, OneGrammar, grammar_of, random_rules
+from toys.charts import OneGrammar, grammar_of, random_rules, with_indicators
 from toys.models import SOURCE, ngram_model_of, random_model, random_ngrams, random_weights, store_of
 
 from camber.bend.bins import Bins
@@ -40,13 +40,14 @@ def phrase_decoder(rng, language_models=1, **settings):
     )
 
 
-def chart_decoder(rng, language_models=1, features=NATIVE):
-    grammars = OneGrammar(grammar_of(random_rules(rng, int(rng.integers(2, 7)), absent=0.2)))
+def chart_decoder(rng, language_models=1, features=NATIVE, indicators=0):
+    rules = random_rules(rng, int(rng.integers(2, 7)), absent=0.2)
+    grammars = OneGrammar(with_indicators(rng, rules, indicators)[2] if indicators else grammar_of(rules))
     models = [ngram_model_of(random_ngrams(rng, 3)) for _ in range(language_models)]
     return ChartDecoder(
         grammars,
         models,
-        random_weights(rng, features.names(NAMES, language_models)),
+        random_weights(rng, features.names(grammars.names, language_models)),
         ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=0, copy_known=True),
         features,
     )
@@ -131,10 +132,10 @@ def test_the_phrase_decoder_finds_what_scoring_everything_again_finds(case):
 
 
 @settings(max_examples=40, deadline=None)
-@given(cases, st.sampled_from((NATIVE, CDEC)))
+@given(cases, st.sampled_from((NATIVE, CDEC)), st.sampled_from((0, 4)))
 @pytest.mark.slow
-def test_the_chart_decoder_finds_what_scoring_everything_again_finds(case, features):
-    check(case, chart_decoder(np.random.default_rng(case["seed"]), case["language_models"], features))
+def test_the_chart_decoder_finds_what_scoring_everything_again_finds(case, features, indicators):
+    check(case, chart_decoder(np.random.default_rng(case["seed"]), case["language_models"], features, indicators))
 
 
 def test_trees_stand_beside_bins():

@@ -52,6 +52,10 @@ for model in ("m", "h"):
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
+for method, flag in (("phrase", "--rule-features"), ("hiero", "--hiero-rule-features")):
+    run("train", "--method", method, "--source", files / "dev.es", "--target", files / "dev.en",
+        "--model", folder / "l", flag, "large", "--no-tune", "--no-keep-work")
+    run("translate", folder / "l", "--input", files / "test.es", "--output", folder / "out")
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "r")
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "c",
     "--learner", "mnr")

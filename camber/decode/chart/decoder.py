@@ -40,6 +40,8 @@ from camber.rules.hiero.grammar import Grammar, GrammarSource
 
 #: sentences that share work arrays: few enough to share among threads
 BATCH = 25
+#: numbers that are made at a time to weigh rules with many features
+_CELLS = 1 << 17
 #: derivations of all vertices that may be made for each one that is wanted
 EFFORT = 2000
 
@@ -146,14 +148,15 @@ class ChartDecoder(Weighed):
     def rule_values(self, inputs: Sequence[Input]) -> Seen:
         """Return the raw values of the features that can be bent in all rules for some sentences, and how often each.
 
-        A rule counts once for every sentence that it applies to.
+        A rule counts once for every sentence that it applies to. Indicators that are kept as such have nothing to bend.
         """
-        names = [self.inputs[column].name for column in (*self._own.tolist(), len(self._own) + WORD_PENALTY)]
+        dense = self.grammars.grammar(inputs[0]).features.shape[1] if inputs else len(self._own)
+        names = [self.inputs[column].name for column in (*range(dense), len(self._own) + WORD_PENALTY)]
         batches = (inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH))
         return tally_columns(names, map(self._rule_values, batches))
 
     def _rule_values(self, inputs: Sequence[Input]) -> tuple[F8, I8]:
-        """Return what can be bent of every rule for some sentences, float64[rules, own + 1], and 1 for each rule.
+        """Return what can be bent of every rule for some sentences, float64[rules, dense + 1], and 1 for each rule.
 
         The last column is that of words.
         """
@@ -170,7 +173,14 @@ class ChartDecoder(Weighed):
         if len(words) <= longest:
             values = -self.features.unit * np.arange(2 * longest + 1, dtype=np.float64)
             self._words_worth = words = self.weighing.beyond_linear(self.features.word_penalty, values)
-        return self.weighing.rule_worth(grammar.features, self._own), words
+        if grammar.indicators is None:
+            return self.weighing.rule_worth(grammar.features, self._own), words
+        columns, worth = grammar.columns, np.empty(len(grammar))
+        step = max(1, _CELLS // max(1, columns.width))
+        for at in range(0, len(grammar), step):
+            values = columns.values(np.arange(at, min(at + step, len(grammar))))
+            worth[at : at + step] = self.weighing.rule_worth(values, self._own)
+        return worth, words
 
     def decode(
         self,

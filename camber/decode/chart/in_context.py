@@ -14,6 +14,7 @@ from camber.bend.trees.context import ContextTrees, worth_in_context
 from camber.decode.chart.features import GLUE, LM, PASS_THROUGH, PER_LM, SOURCE_OOV, WORD_PENALTY
 from camber.kernel import kernel_inlined
 from camber.lm.ngrams import UNKNOWN
+from camber.rules.columns import rule_value
 
 
 class ChartContext(NamedTuple):
@@ -36,13 +37,13 @@ def part_worth(context, rules, r, models):
 
     A word that is passed through is no rule, and gets nothing.
     """
-    if r >= len(rules.features):
+    if r >= len(rules.columns.table):
         return 0.0
-    vector, columns = context.vector, rules.features.shape[1]
+    vector, columns = context.vector, rules.columns.width
     for k in range(len(context.trees.inputs)):
         column = context.trees.inputs[k]
         if column < columns:
-            vector[column] = rules.features[r, column]
+            vector[column] = rule_value(rules.columns, r, column)
     vector[columns + GLUE] = 0.0
     vector[columns + PASS_THROUGH] = 0.0
     vector[columns + SOURCE_OOV] = 0.0

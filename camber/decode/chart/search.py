@@ -237,7 +237,7 @@ def _queue_cell(number, rule, one, two, hint, weights, rules, forest, room):
     if bundle["kind"] == GRAMMAR:
         guess += rules.estimate[rules.order[bundle["rule"] + rule]]
     elif bundle["kind"] == GLUE:
-        guess += weights[rules.features.shape[1] + GLUE_COLUMN]
+        guess += weights[rules.columns.width + GLUE_COLUMN]
     if first >= 0:
         guess += forest.vertices[first]["score"]
     if second >= 0:
@@ -275,12 +275,12 @@ def _score_cell(c, rules, models, context, begin_states, end_words, complete, we
             )  # fmt: skip
             exact += models.weights[k] * added
             if context is not None:
-                put_language_model(context, rules.features.shape[1], k, final)
+                put_language_model(context, rules.columns.width, k, final)
         if context is not None:
             exact += part_worth(context, rules, r, len(models.weights))
     else:
         if bundle["kind"] == GLUE:
-            exact += weights[rules.features.shape[1] + GLUE_COLUMN]
+            exact += weights[rules.columns.width + GLUE_COLUMN]
         for k in range(len(models.weights)):
             before = begin_states[k] if first < 0 else forest.pieces.states[first, k, RIGHT]
             added, _ = glue_state(

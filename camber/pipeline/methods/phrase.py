@@ -41,9 +41,9 @@ class PhraseMethod:
         """Extract all phrase pairs."""
         extract(bitext, alignment, settings.rules, engine).save(folder)
 
-    def needs_words(self, settings: TrainSettings) -> bool:
-        """Say whether the features are more than every rule store knows."""
-        return bool(learnt(settings.rules.features))
+    def word_settings(self, settings: TrainSettings) -> RuleSettings | None:
+        """Return those of the rules, if their features are more than every rule store knows."""
+        return settings.rules if learnt(settings.rules.features) else None
 
     def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
         """Measure them for all phrase pairs."""

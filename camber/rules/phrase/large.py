@@ -9,13 +9,13 @@ from typing import Self
 import numpy as np
 
 from camber.arrays.files import Shapes, open_arrays, save_arrays
-from camber.arrays.types import F4, I2, I8
 from camber.errors import ModelError
 from camber.rules.features import SUBWORD_NAMES
 from camber.rules.inventory import Inventory, frequent_sequences
-from camber.rules.measuring import Measurer, RuleSides, cluster_sequences
+from camber.rules.measuring import Measured, Measurer, cluster_sequences
 from camber.rules.phrase.store import RuleStore
 from camber.rules.settings import WordSettings
+from camber.rules.sides import RuleSides
 from camber.rules.words import WordKnowledge
 
 _MEASURED: Shapes = {"numbers": (np.int16, 1), "offsets": (np.int64, 1), "subword_scores": (np.float32, 2)}
@@ -23,12 +23,10 @@ _MEASURED: Shapes = {"numbers": (np.int16, 1), "offsets": (np.int64, 1), "subwor
 
 @dataclass(frozen=True)
 class LargeFeatures:
-    """An inventory with the features of a store's rules; rule r has the indicators ``numbers[offsets[r]:][...]``."""
+    """An inventory, and what it says about the rules of a store."""
 
     inventory: Inventory
-    numbers: I2  # [indicators of all rules]
-    offsets: I8  # [rules + 1]
-    subword_scores: F4  # [rules, 2] columns SUBWORD_NAMES
+    measured: Measured
 
     @classmethod
     def of(cls, words: WordKnowledge, store: RuleStore, settings: WordSettings) -> Self:
@@ -37,31 +35,30 @@ class LargeFeatures:
         signatures = frequent_sequences(ids, offsets, store.counts[:, 1], settings.signatures)
         vocabularies = store.source_vocabulary, store.target_vocabulary
         inventory = Inventory.make(words, vocabularies, signatures, settings)
-        return cls.measured(inventory, Measurer.of(inventory, *vocabularies), store)
+        return cls.measure(inventory, Measurer.of(inventory, *vocabularies), store)
 
     @classmethod
-    def measured(cls, inventory: Inventory, measurer: Measurer, store: RuleStore) -> Self:
+    def measure(cls, inventory: Inventory, measurer: Measurer, store: RuleStore) -> Self:
         """Return the features of all rules of a store, by the inventory that the measurer was made from."""
-        rules = sides_of(store)
-        return cls(inventory, *measurer.indicators(rules), measurer.subword_scores(rules))
+        return cls(inventory, measurer.measure(sides_of(store)))
 
     def save(self, folder: Path) -> None:
         """Write everything into a folder."""
         self.inventory.save(folder)
-        save_arrays(folder, {name: getattr(self, name) for name in _MEASURED}, _MEASURED)
+        save_arrays(folder, {name: getattr(self.measured, name) for name in _MEASURED}, _MEASURED)
 
     @classmethod
     def load(cls, folder: Path, store: RuleStore) -> Self:
         """Open what :meth:`save` wrote for this store."""
-        large = cls(Inventory.load(folder), **open_arrays(folder, _MEASURED))
+        measured = Measured(**open_arrays(folder, _MEASURED))
         fits = (
-            len(large.offsets) == len(large.subword_scores) + 1 == len(store) + 1
-            and large.offsets[-1] == len(large.numbers)
-            and large.subword_scores.shape[1] == len(SUBWORD_NAMES)
+            len(measured.offsets) == len(measured.subword_scores) + 1 == len(store) + 1
+            and measured.offsets[-1] == len(measured.numbers)
+            and measured.subword_scores.shape[1] == len(SUBWORD_NAMES)
         )
         if not fits:
             raise ModelError(f"{folder}: the features do not fit the rules; train the model again")
-        return large
+        return cls(Inventory.load(folder), measured)
 
 
 def sides_of(store: RuleStore) -> RuleSides:

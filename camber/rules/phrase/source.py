@@ -15,7 +15,7 @@ from camber.corpus.vocabulary import Vocabulary
 from camber.errors import SettingsError
 from camber.features.feature import Feature
 from camber.kernel import kernel
-from camber.rules.columns import RuleColumns
+from camber.rules.columns import Indicators, RuleColumns
 from camber.rules.features import GROUPS, SUBWORD_NAMES, learnt
 from camber.rules.phrase.features import SCORE_NAMES, STORE_NAMES, feature_of
 from camber.rules.phrase.store import RuleStore, lookup_spans
@@ -109,7 +109,7 @@ class OverlaidRules:
             from camber.rules.phrase.large import LargeFeatures
 
             measurer = Measurer.of(inventory, self.source_words, self.target_words)
-            self._measured = partial(LargeFeatures.measured, inventory, measurer)
+            self._measured = partial(LargeFeatures.measure, inventory, measurer)
 
     @property
     def source_words(self) -> Vocabulary:
@@ -155,16 +155,16 @@ def columns_of(store: RuleStore, names: Sequence[str], large: LargeFeatures | No
     table = store.table([name for name in dense if name in STORE_NAMES])
     if large is None:
         _refuse_beyond(names)
-        return RuleColumns.dense(table)
+        return RuleColumns.of(table)
     if len(dense) > table.shape[1]:
         columns = np.empty((len(store), len(dense)), np.float32)
         columns[:, [name in STORE_NAMES for name in dense]] = table
         for place, name in enumerate(dense):
             if name in SUBWORD_NAMES:
-                columns[:, place] = large.subword_scores[:, SUBWORD_NAMES.index(name)]
+                columns[:, place] = large.measured.subword_scores[:, SUBWORD_NAMES.index(name)]
         table = columns
-    places = large.inventory.columns(names)
-    return RuleColumns(table, large.numbers, large.offsets, places, len(dense) + int((places >= 0).sum()))
+    measured = large.measured
+    return RuleColumns.of(table, Indicators(measured.numbers, measured.offsets, large.inventory.columns(names)))
 
 
 def _refuse_beyond(names: Sequence[str]) -> None:
