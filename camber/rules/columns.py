@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from camber.arrays.types import F4, F8, I2, I8
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 
 
 class Indicators(NamedTuple):
@@ -64,7 +64,7 @@ def fill_row(columns, rule, values, row):
                     values[row, dense + place] = 1.0
 
 
-@kernel
+@kernel_inlined
 def rule_value(columns, rule, column):
     """Return one raw feature of a rule."""
     dense = columns.table.shape[1]

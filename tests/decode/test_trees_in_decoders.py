@@ -18,6 +18,7 @@ from camber.corpus import Vocabulary
 from camber.corpus.inputs import as_inputs
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import CDEC, NATIVE
+from camber.decode.chart.in_context import known_values
 from camber.decode.chart.settings import ChartSettings
 from camber.decode.derivation import parts_of
 from camber.decode.phrase.decoder import PhraseDecoder
@@ -164,6 +165,32 @@ def test_trees_that_know_the_rule_alone_are_not_asked_in_the_search():
     list(decoder.decode(inputs, work=work))
     list(bent.reweighted(zero).decode(inputs, work=bent_work))
     assert work.tolist() == bent_work.tolist()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from((NATIVE, CDEC)))
+def test_what_a_chart_says_of_rules_before_the_search_is_what_their_parts_have(seed, features):
+    rng = np.random.default_rng(seed)
+    decoder = chart_decoder(rng, 2, features, indicators=3)
+    inputs = as_inputs([["a", "b", "c"]])
+    derivations = next(decoder.decode(inputs, nbest=30, distinct=False, engine=Threads(1)))
+    grammar = decoder.grammar(inputs[0])
+    columns = np.array([column for column, feature in enumerate(decoder.inputs) if feature.scope == RULE])
+    lm_words = decoder.languages.words(grammar.target_words)
+    known = known_values(grammar, columns, lm_words, features.unit)
+    for derivation in derivations:
+        rules = derivation.rules >= 0
+        np.testing.assert_array_equal(known[derivation.rules[rules]], derivation.features[rules][:, columns])
+
+
+def test_trees_about_rules_and_their_words_are_asked_before_the_search():
+    rng = np.random.default_rng(6)
+    decoder = chart_decoder(rng)
+    inputs = as_inputs([["a", "b", "c"]])
+    of_rules = [column for column, feature in enumerate(decoder.inputs) if feature.scope == RULE]
+    bent = with_trees(rng, decoder, inputs, of_rules)
+    assert bent._trees is None
+    assert with_trees(rng, decoder, inputs, [names_of(decoder.inputs).index("lm")])._rule_trees is None
 
 
 def test_trees_come_back_from_their_file(tmp_path):

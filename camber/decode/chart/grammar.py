@@ -198,7 +198,7 @@ def _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, m
             if context is not None:
                 put_language_model(context, columns, k, inside)
         if context is not None:
-            total += part_worth(context, rules, r, len(models.weights))
+            total += part_worth(context, r)
         rules.estimate[r] = total
 
 
