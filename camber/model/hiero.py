@@ -5,24 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from camber.bend.bend import Bend
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
 from camber.decode.chart.settings import ChartSettings
 from camber.decode.searcher import LogLinear
-from camber.features.feature import Feature
+from camber.features.feature import Feature, names_of
 from camber.features.weights import Weights
 from camber.lm.ngrams import NgramModel
 from camber.model.added import open_index
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import UNTUNED, open_weighed
+from camber.rules.features import learnt
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
-from camber.rules.hiero.features import feature_of
+from camber.rules.hiero.features import features_of
 from camber.rules.hiero.index import CorpusIndex
 
-#: the folder of the index
-FOLDER = "index"
+if TYPE_CHECKING:  # imported where it is needed
+    from camber.rules.inventory import Inventory
+
+#: the folder of the index, and in it that of what features need beyond it
+FOLDER, LARGE = "index", "large"
 _PLAIN = HieroSettings()
 
 #: A natural logarithm of 1 in the units of these weights, which go back to logarithms to the base 10.
@@ -41,16 +47,13 @@ _UNTUNED = {
 }
 
 
-def hiero_names(language_models: int, extraction: HieroSettings = _PLAIN) -> tuple[str, ...]:
-    """Name the features of a hierarchical model."""
-    return NATIVE.names(extraction.features, language_models)
-
-
-def untuned_hiero_weights(language_models: int, extraction: HieroSettings = _PLAIN) -> Weights:
+def untuned_hiero_weights(
+    language_models: int, extraction: HieroSettings = _PLAIN, inventory: Inventory | None = None
+) -> Weights:
     """Return weights for a system that was not tuned."""
-    names = hiero_names(language_models, extraction)
+    names = NATIVE.names(names_of(features_of(extraction.features, inventory)), language_models)
     # lexical weights of both kinds share what one kind has
-    share = 0.5 if extraction.lexical == "both" and not extraction.rule_features else 1.0
+    share = 0.5 if {"lex_t_given_s", "lex_t_given_s_averaged"} <= set(names) else 1.0
     weights = dict.fromkeys(names, 0.0)
     for name in names:
         kind = name.removesuffix("_averaged")
@@ -67,18 +70,19 @@ class HieroRules:
     index: CorpusIndex
     extraction: HieroSettings = _PLAIN
     settings: ChartSettings = field(default_factory=ChartSettings)
+    inventory: Inventory | None = None  # needed for features that training learns
 
     def inputs(self, language_models: int) -> tuple[Feature, ...]:
         """Return the features of parts, before any bend."""
-        return NATIVE.all(tuple(map(feature_of, self.extraction.features)), language_models)
+        return NATIVE.all(features_of(self.extraction.features, self.inventory), language_models)
 
     def untuned(self, language_models: int) -> Weights:
         """Return weights for a translator that was not tuned."""
-        return untuned_hiero_weights(language_models, self.extraction)
+        return untuned_hiero_weights(language_models, self.extraction, self.inventory)
 
     def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: Bend | None = None) -> ChartDecoder:
         """Return the decoder; without a bend, it weighs logarithms."""
-        extractor = HieroExtractor(self.index, None, self.extraction)
+        extractor = HieroExtractor(self.index, None, self.extraction, inventory=self.inventory)
         return ChartDecoder(extractor, models, weights.values, self.settings, bend=bend)
 
 
@@ -95,7 +99,8 @@ class HieroKind:
         """Open the index of a model, with the settings that it records."""
         extraction = dict(directory.settings.get("hiero", {}))
         extraction.pop("logarithms", None)  # of older models; see `camber.model.older`
-        return HieroRules(
+        return open_rules(
+            directory.path / FOLDER,
             open_index(directory, FOLDER),
             HieroSettings.from_dict(extraction),
             ChartSettings.from_dict(directory.settings.get("chart", {})),
@@ -103,6 +108,15 @@ class HieroKind:
 
 
 KIND = HieroKind()
+
+
+def open_rules(folder: Path, index: CorpusIndex, extraction: HieroSettings, settings: ChartSettings) -> HieroRules:
+    """Return the rules of an index that was opened from a folder, with what their features need."""
+    if not learnt(extraction.features):
+        return HieroRules(index, extraction, settings)
+    from camber.rules.inventory import Inventory
+
+    return HieroRules(index, extraction, settings, Inventory.load(folder / LARGE))
 
 
 def index_sizes(index: CorpusIndex) -> dict[str, int]:

@@ -19,7 +19,8 @@ from camber.model.added import open_overlay
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.kinds import UNTUNED, open_weighed
 from camber.model.language_models import language_sizes, save_language_models
-from camber.rules.phrase.features import SCORE_NAMES, beyond_store
+from camber.rules.features import learnt
+from camber.rules.phrase.features import SCORE_NAMES
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import OverlaidRules, PhraseSource, StoredRules, features_of
 from camber.rules.phrase.store import RuleStore
@@ -89,7 +90,7 @@ KIND = PhraseKind()
 def open_rules(folder: Path, names: tuple[str, ...], settings: DecodeSettings) -> PhraseRules:
     """Open a folder of rules, with what the named features need."""
     store = RuleStore.load(folder)
-    if not beyond_store(names):
+    if not learnt(names):
         return PhraseRules(store, names, settings)
     from camber.rules.phrase.large import LargeFeatures
 

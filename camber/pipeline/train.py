@@ -36,6 +36,7 @@ from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.pipeline.tune import tune_translator
 from camber.progress import log
+from camber.rules.settings import WordSettings
 from camber.text.pipeline import TextPipeline
 from camber.tune.loop import TuneSettings
 from camber.tune.tuner import REGULARISER, SPARSE
@@ -162,7 +163,8 @@ class Training:
             lambda folder: _language_models(corpus, arpas, settings, folder),
             code=("camber.lm",),
         )
-        words = self.words(corpus) if self.method.needs_words(settings) else None
+        chosen = self.method.word_settings(settings)
+        words = self.words(corpus, chosen) if chosen is not None else None
         rules = run(
             self.method.folder,
             {"corpus": corpus, "aligned": aligned, "settings": self.method.rule_settings(settings), "words": words},
@@ -178,17 +180,17 @@ class Training:
         if words is not None:
             self.method.add_features(words.folder, self.settings, folder)
 
-    def words(self, corpus: Stage) -> Stage:
+    def words(self, corpus: Stage, settings: WordSettings) -> Stage:
         """Learn what features of rules must know about the words of both languages."""
-        rules, align = self.settings.rules, self.settings.align
+        align = self.settings.align
 
         def learn(folder: Path) -> None:
-            from camber.rules.phrase.words import WordKnowledge
+            from camber.rules.words import WordKnowledge
 
-            WordKnowledge.learn(load_bitext(corpus.folder), rules, align, self.engine).save(folder)
+            WordKnowledge.learn(load_bitext(corpus.folder), settings, align, self.engine).save(folder)
 
-        inputs = {"corpus": corpus, "clusters": rules.clusters, "merges": rules.subword_merges, "align": align}
-        return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.phrase"))
+        inputs = {"corpus": corpus, "clusters": settings.clusters, "merges": settings.subword_merges, "align": align}
+        return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.words"))
 
     def untuned(self, made: Made) -> Translator:
         """Open what the stages made as a translator with untuned weights."""

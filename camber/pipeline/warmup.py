@@ -46,19 +46,20 @@ from camber.lm.ngrams import NgramModel
 from camber.lm.trie import NgramTrie
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
-from camber.model.hiero import untuned_hiero_weights
+from camber.model.hiero import HieroRules, untuned_hiero_weights
 from camber.model.phrase import PhraseRules
 from camber.model.translator import Translator
 from camber.pipeline.tune import dev_set, tune_translator
 from camber.progress import log
-from camber.rules.hiero.extraction import HieroExtractor
+from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.index import CorpusIndex
+from camber.rules.hiero.large import learn_inventory
 from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.overlay import Overlay
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
-from camber.rules.phrase.words import WordKnowledge
+from camber.rules.words import WordKnowledge
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.tune.acting import watched
 from camber.tune.bending import bent_decoder
@@ -87,7 +88,8 @@ def _use_everything() -> None:
     align_new(aligner, bitext, engine=Threads(1))
     store = extract(bitext, alignment, RuleSettings(significance="alpha-epsilon"), engine=Threads(1))
     chosen = RuleSettings(rule_features="large", clusters=5, subword_merges=20)
-    large = LargeFeatures.of(WordKnowledge.learn(bitext, chosen, engine=Threads(1)), store, chosen)
+    knowledge = WordKnowledge.learn(bitext, chosen, engine=Threads(1))
+    large = LargeFeatures.of(knowledge, store, chosen)
     trie = estimate(bitext.target, LmSettings(order=3))
     language = NgramModel.from_trie(trie)
     language.score(bitext.target)
@@ -107,6 +109,9 @@ def _use_everything() -> None:
     Overlay(store, index.extended(bitext, alignment)).batch([phrases.source_vocabulary.encode(source[0].split())])
     chart = ChartDecoder(HieroExtractor(index), [language], weights.values)
     forest_sums(chart.hypergraph(Input(source[0].split())), chart.weighing)
+    more = HieroSettings(rule_features="large", signatures=5)
+    gaps = HieroRules(index, more, inventory=learn_inventory(knowledge, index, more))
+    list(gaps.weighted([language], gaps.untuned(1)).decode([Input(source[0].split())], engine=Threads(1)))
     hiero = Translator(translator.text, chart, weights)
     for nbest in (1, 3):
         list(hiero.translations(source[:2], nbest=nbest, engine=Threads(1)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import chart_search as naive
-from toys.charts import NAMES, OneGrammar, grammar_of, random_rules
+from toys.charts import NAMES, OneGrammar, grammar_of, random_rules, with_indicators
 from toys.models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_weights
 
 from camber.corpus import Sentences, Vocabulary
@@ -78,6 +78,47 @@ def test_the_list_of_derivations_equals_enumeration(case):
             words == derivation.words and np.allclose(sums, [values[name] for name in decoder.names], atol=1e-8)
             for _, words, values in near
         )
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases)
+def test_indicators_are_scored_as_by_enumeration(case):
+    rng = np.random.default_rng(case["seed"])
+    rules, names, grammar = with_indicators(rng, random_rules(rng, int(rng.integers(2, 7)), absent=0.2))
+    ngrams = [random_ngrams(rng, case["order"]) for _ in range(case["language_models"])]
+    weights = random_weights(rng, NATIVE.names(names, len(ngrams)))
+    sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), case["length"], p=[0.23] * 4 + [0.08])]
+    models = [ngram_model_of(grams) for grams in ngrams]
+    chosen = ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=case["limit"], copy_known=case["copy_known"])
+    decoder, dense = (
+        ChartDecoder(OneGrammar(some), models, weights, chosen) for some in (grammar, grammar_of(rules, names))
+    )
+    expected = naive.search(rules, sentence, names, ngrams, weights, case["limit"], copy_known=case["copy_known"])
+    ours = next(decoder.decode(as_inputs([sentence]), nbest=40, distinct=False, engine=Threads(1)))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _, _ in expected[:40]], rtol=0, atol=1e-8)
+    assert len(ours) == min(40, len(expected))
+    theirs = next(dense.decode(as_inputs([sentence]), nbest=40, distinct=False, engine=Threads(1)))
+    for one, other in zip(ours, theirs, strict=True):  # lists of numbers or columns: the same parts
+        assert one.score == other.score
+        np.testing.assert_array_equal(one.features, other.features)
+    vocabulary = decoder.target_vocabulary.extended(sentence)
+    columns = decoder.decode_columns(as_inputs([sentence]), vocabulary, 30)
+    best = sorted(naive.distinct(expected).values(), reverse=True)[:30]
+    np.testing.assert_allclose(columns.features @ decoder.weights, best, rtol=0, atol=1e-8)
+    graph = decoder.hypergraph(Input(sentence))
+    assert best_derivation(graph, decoder.weighing).score == pytest.approx(expected[0][0], abs=1e-8)
+
+
+def test_rules_with_many_features_are_weighed_in_pieces(monkeypatch):
+    rng = np.random.default_rng(4)
+    _, names, grammar = with_indicators(rng, random_rules(rng, 9))
+    decoder = ChartDecoder(OneGrammar(grammar), [], random_weights(rng, NATIVE.names(names, 0)))
+    whole, _ = decoder._rule_scores(grammar)
+    monkeypatch.setattr("camber.decode.chart.decoder._CELLS", 2 * len(names))
+    assert decoder._rule_scores(grammar)[0].tolist() == whole.tolist()
+    assert len(whole) == len(grammar) > 3
+    seen = decoder.rule_values(as_inputs([["a"]]))
+    assert tuple(seen) == (*NAMES, "word_penalty")  # indicators have nothing to bend
 
 
 @settings(max_examples=80, deadline=None)

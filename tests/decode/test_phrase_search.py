@@ -24,7 +24,7 @@ from camber.lm.ngrams import step
 from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import StoredRules
-from camber.rules.phrase.words import SideWords, WordKnowledge
+from camber.rules.words import SideWords, WordKnowledge
 
 EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
 

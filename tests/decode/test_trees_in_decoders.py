@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys.charts import NAMES, OneGrammar, grammar_of, random_rules
+from toys.charts import OneGrammar, grammar_of, random_rules, with_indicators
 from toys.models import SOURCE, ngram_model_of, random_model, random_ngrams, random_weights, store_of
 
 from camber.bend.bins import Bins
@@ -18,6 +18,7 @@ from camber.corpus import Vocabulary
 from camber.corpus.inputs import as_inputs
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import CDEC, NATIVE
+from camber.decode.chart.in_context import known_values
 from camber.decode.chart.settings import ChartSettings
 from camber.decode.derivation import parts_of
 from camber.decode.phrase.decoder import PhraseDecoder
@@ -40,13 +41,14 @@ def phrase_decoder(rng, language_models=1, **settings):
     )
 
 
-def chart_decoder(rng, language_models=1, features=NATIVE):
-    grammars = OneGrammar(grammar_of(random_rules(rng, int(rng.integers(2, 7)), absent=0.2)))
+def chart_decoder(rng, language_models=1, features=NATIVE, indicators=0):
+    rules = random_rules(rng, int(rng.integers(2, 7)), absent=0.2)
+    grammars = OneGrammar(with_indicators(rng, rules, indicators)[2] if indicators else grammar_of(rules))
     models = [ngram_model_of(random_ngrams(rng, 3)) for _ in range(language_models)]
     return ChartDecoder(
         grammars,
         models,
-        random_weights(rng, features.names(NAMES, language_models)),
+        random_weights(rng, features.names(grammars.names, language_models)),
         ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=0, copy_known=True),
         features,
     )
@@ -131,10 +133,10 @@ def test_the_phrase_decoder_finds_what_scoring_everything_again_finds(case):
 
 
 @settings(max_examples=40, deadline=None)
-@given(cases, st.sampled_from((NATIVE, CDEC)))
+@given(cases, st.sampled_from((NATIVE, CDEC)), st.sampled_from((0, 4)))
 @pytest.mark.slow
-def test_the_chart_decoder_finds_what_scoring_everything_again_finds(case, features):
-    check(case, chart_decoder(np.random.default_rng(case["seed"]), case["language_models"], features))
+def test_the_chart_decoder_finds_what_scoring_everything_again_finds(case, features, indicators):
+    check(case, chart_decoder(np.random.default_rng(case["seed"]), case["language_models"], features, indicators))
 
 
 def test_trees_stand_beside_bins():
@@ -163,6 +165,32 @@ def test_trees_that_know_the_rule_alone_are_not_asked_in_the_search():
     list(decoder.decode(inputs, work=work))
     list(bent.reweighted(zero).decode(inputs, work=bent_work))
     assert work.tolist() == bent_work.tolist()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from((NATIVE, CDEC)))
+def test_what_a_chart_says_of_rules_before_the_search_is_what_their_parts_have(seed, features):
+    rng = np.random.default_rng(seed)
+    decoder = chart_decoder(rng, 2, features, indicators=3)
+    inputs = as_inputs([["a", "b", "c"]])
+    derivations = next(decoder.decode(inputs, nbest=30, distinct=False, engine=Threads(1)))
+    grammar = decoder.grammar(inputs[0])
+    columns = np.array([column for column, feature in enumerate(decoder.inputs) if feature.scope == RULE])
+    lm_words = decoder.languages.words(grammar.target_words)
+    known = known_values(grammar, columns, lm_words, features.unit)
+    for derivation in derivations:
+        rules = derivation.rules >= 0
+        np.testing.assert_array_equal(known[derivation.rules[rules]], derivation.features[rules][:, columns])
+
+
+def test_trees_about_rules_and_their_words_are_asked_before_the_search():
+    rng = np.random.default_rng(6)
+    decoder = chart_decoder(rng)
+    inputs = as_inputs([["a", "b", "c"]])
+    of_rules = [column for column, feature in enumerate(decoder.inputs) if feature.scope == RULE]
+    bent = with_trees(rng, decoder, inputs, of_rules)
+    assert bent._trees is None
+    assert with_trees(rng, decoder, inputs, [names_of(decoder.inputs).index("lm")])._rule_trees is None
 
 
 def test_trees_come_back_from_their_file(tmp_path):

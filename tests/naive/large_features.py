@@ -1,4 +1,4 @@
-"""The large features of phrase pairs, one pair at a time, with dictionaries and sets."""
+"""The large features of rules, one rule at a time, with dictionaries and sets; a gap is the number -1 or -2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ LEAST = 1e-7
 
 
 def name_of(word):
-    """Write a word as a name may hold it."""
+    """Write a word as a name may hold it: not as a gap."""
+    if word in ("[1]", "[2]"):
+        return word.replace("[", "%5B")
     return "".join(quote(c, "") if c in "=|@%+>#" or not c.isprintable() else c for c in word)
 
 
@@ -34,18 +36,23 @@ class Side:
         return {cluster: name_of(best[cluster]) for cluster in sorted(best)}
 
 
+def is_gap(symbol):
+    return isinstance(symbol, int)
+
+
 def signature(source, target, sides):
-    """Return the clusters of all words of a pair; None stands for a word without one."""
+    """Return the clusters of all words of a rule, and its gaps; None stands for a word without a cluster."""
     return tuple(
-        tuple(side.cluster.get(word) for word in words) for words, side in zip((source, target), sides, strict=True)
+        tuple(f"[{-symbol}]" if is_gap(symbol) else side.cluster.get(symbol) for symbol in symbols)
+        for symbols, side in zip((source, target), sides, strict=True)
     )
 
 
-def inventory(pairs, sides, frequent, signatures):
-    """Return the names of all indicators; pairs: (source, target, links, count) in the order of the store."""
+def inventory(rules, sides, frequent, signatures):
+    """Return the names of all indicators; rules: (source, target, links, count) in their order."""
     source, target = sides
     often = Counter()
-    for s, t, _, count in pairs:
+    for s, t, _, count in rules:
         often[signature(s, t, sides)] += count
     names = [f"inserts:{name_of(word)}" for word in target.frequent(frequent)]
     names += [f"deletes:{name_of(word)}" for word in source.frequent(frequent)]
@@ -58,21 +65,22 @@ def inventory(pairs, sides, frequent, signatures):
 
 def signature_name(key, sides):
     left, right = (
-        "+".join(side.likes()[cluster] for cluster in clusters) for clusters, side in zip(key, sides, strict=True)
+        "+".join(symbol if isinstance(symbol, str) else side.likes()[symbol] for symbol in symbols)
+        for symbols, side in zip(key, sides, strict=True)
     )
     return f"signature:{left}>{right}"
 
 
 def indicators(source, target, links, sides, names):
-    """Return the names of the indicators of a pair."""
+    """Return the names of the indicators of a rule."""
     hits = set()
     for at, word in enumerate(target):
-        if all(t != at for _, t in links):
+        if not is_gap(word) and all(t != at for _, t in links):
             hits.add(f"inserts:{name_of(word)}")
             if word in sides[1].cluster:
                 hits.add(f"inserts_like:{sides[1].likes()[sides[1].cluster[word]]}")
     for at, word in enumerate(source):
-        if all(s != at for s, _ in links):
+        if not is_gap(word) and all(s != at for s, _ in links):
             hits.add(f"deletes:{name_of(word)}")
             if word in sides[0].cluster:
                 hits.add(f"deletes_like:{sides[0].likes()[sides[0].cluster[word]]}")
@@ -87,8 +95,8 @@ def subword_weights(source, target, sides, table):
 
     A piece that was never seen is an object of its own.
     """
-    left = [piece for word in source for piece in sides[0].pieces[word]]
-    right = [piece for word in target for piece in sides[1].pieces[word]]
+    left = [piece for word in source if not is_gap(word) for piece in sides[0].pieces[word]]
+    right = [piece for word in target if not is_gap(word) for piece in sides[1].pieces[word]]
 
     def best(column, key, others):
         return max(LEAST, *(table.get(key(other), (0.0, 0.0))[column] for other in [None, *others]))

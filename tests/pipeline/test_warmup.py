@@ -55,6 +55,10 @@ for model in ("m", "h"):
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
 run("nbest-folds", "--source", files / "dev.es", "--target", files / "dev.en", "--out", folder / "folds", "--folds", 2,
     "--rounds", 2)
+for method, flag in (("phrase", "--rule-features"), ("hiero", "--hiero-rule-features")):
+    run("train", "--method", method, "--source", files / "dev.es", "--target", files / "dev.en",
+        "--model", folder / "l", flag, "large", "--no-tune", "--no-keep-work")
+    run("translate", folder / "l", "--input", files / "test.es", "--output", folder / "out")
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "r")
 run("rerank", "fit", "--nbest", folder / "nbest", "--ref", files / "test.en", "--model", folder / "c",
     "--learner", "mnr")

@@ -7,65 +7,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from naive import byte_pairs
 from naive import large_features as naive
+from toys.large import NEW, OLD, encode, texts, twins
 
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext, Sentences
 from camber.corpus.inputs import as_inputs
 from camber.errors import ModelError, SettingsError
 from camber.features.feature import COUNT, INDICATOR, PROBABILITY
+from camber.rules.features import GROUPS
 from camber.rules.hiero.index import CorpusIndex
+from camber.rules.measuring import Measurer
 from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.features import GROUPS, SETS, chosen_features
+from camber.rules.phrase.features import SETS, chosen_features
 from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.overlay import Overlay
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import OverlaidRules, StoredRules
-from camber.rules.phrase.words import WordKnowledge
+from camber.rules.words import WordKnowledge
 
 FEW = RuleSettings(
     max_phrase_length=4, options_per_phrase=0, rule_features="large", frequent_words=2, clusters=3, signatures=4,
     subword_merges=3,
 )  # fmt: skip
 NAMES = FEW.features
-OLD, NEW = ("ab", "ba", "aab", "=+"), ("ab", "ba", "bbxa", "x")
-
-
-@st.composite
-def texts(draw, words):
-    """Draw sentence pairs over few words, with any links."""
-    pairs = []
-    for _ in range(draw(st.integers(1, 6))):
-        source, target = (draw(st.lists(st.sampled_from(words), min_size=1, max_size=5)) for _ in range(2))
-        cells = [(i, j) for i in range(len(source)) for j in range(len(target))]
-        pairs.append((source, target, sorted(draw(st.sets(st.sampled_from(cells), min_size=1, max_size=5)))))
-    return pairs
-
-
-def encode(pairs):
-    bitext = Bitext.encode([source for source, _, _ in pairs], [target for _, target, _ in pairs])
-    return bitext, Alignment.from_pairs([links for _, _, links in pairs])
-
-
-def twins(bitext, knowledge, words):
-    """Return both languages and the lexical table as the twin has them."""
-    sides, pieces = [], []
-    for text, side in ((bitext.source, knowledge.source), (bitext.target, knowledge.target)):
-        known = text.vocabulary.words
-        counts = {word: int((text.ids == at).sum()) for at, word in enumerate(known)}
-        symbols, pairs = byte_pairs.learn(counts, FEW.subword_merges)
-        cut = {word: byte_pairs.segment(word, symbols, pairs) for word in {*known, *words}}
-        cut = {word: [object() if piece is None else piece for piece in some] for word, some in cut.items()}
-        sides.append(naive.Side(counts, dict(zip(known, side.clusters.tolist(), strict=True)), cut))
-        pieces.append([*side.subwords.pieces.words, None])  # the last is -1, too
-    table = knowledge.lexicon
-    lexicon = {
-        (pieces[0][s], pieces[1][t]): (table.source_given_target[row], table.target_given_source[row])
-        for row, (s, t) in enumerate(zip(table.source.tolist(), table.target.tolist(), strict=True))
-    }
-    return sides, lexicon
 
 
 def pairs_of(store):
@@ -101,7 +66,7 @@ def test_every_feature_is_what_the_textbook_says_of_old_and_added_pairs(old, new
     store = extract(bitext, alignment, FEW)
     knowledge = WordKnowledge.learn(bitext, FEW)
     large = LargeFeatures.of(knowledge, store, FEW)
-    sides, lexicon = twins(bitext, knowledge, NEW)
+    sides, lexicon = twins(bitext, knowledge, NEW, FEW.subword_merges)
     names = naive.inventory(pairs_of(store), sides, FEW.frequent_words, FEW.signatures)
     assert list(large.inventory.names) == names
     rules = StoredRules(store, NAMES, large)
@@ -177,13 +142,10 @@ def test_they_come_back_from_files(toy, tmp_path: Path):
     large.save(tmp_path / "large")
     again = LargeFeatures.load(tmp_path / "large", store)
     assert again.inventory.names == large.inventory.names
-    for one, other in zip(
-        (large, again.inventory.measurer(store.source_vocabulary, store.target_vocabulary).measure(store)),
-        (again, again),
-        strict=True,
-    ):
+    measurer = Measurer.of(again.inventory, store.source_vocabulary, store.target_vocabulary)
+    for one in (large, LargeFeatures.measure(again.inventory, measurer, store)):
         for name in ("numbers", "offsets", "subword_scores"):
-            np.testing.assert_array_equal(getattr(one.measured, name), getattr(other.measured, name))
+            np.testing.assert_array_equal(getattr(one.measured, name), getattr(again.measured, name))
     with pytest.raises(ModelError, match="do not fit the rules"):
         LargeFeatures.load(tmp_path / "large", store.prune(1).select(np.arange(len(store.prune(1))) < 2))
 

@@ -15,8 +15,8 @@ from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext, Sentences
 from camber.errors import ModelError
 from camber.rules.hiero.index import CorpusIndex
+from camber.rules.numbering import number_phrases
 from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.numbering import number_phrases
 from camber.rules.phrase.overlay import WORTH, Overlay
 from camber.rules.phrase.settings import RuleSettings
 

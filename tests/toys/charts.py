@@ -1,5 +1,6 @@
 """Random rules with non-terminals, and the same rules as the package's own grammar."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -8,6 +9,7 @@ from toys.models import SOURCE, TARGET
 from camber.arrays.ragged import offsets_from
 from camber.corpus import Vocabulary
 from camber.features.feature import NUMBER, RULE, Feature
+from camber.rules.columns import Indicators
 from camber.rules.hiero.grammar import Grammar
 
 NAMES = ("p", "q")
@@ -51,6 +53,31 @@ def grammar_of(rules, names=NAMES):
         source_words,
         target_words,
     )
+
+
+def with_indicators(rng, rules, number=4):
+    """Give rules 0 or 1 for each of so many indicators: return the rules, all names, and the grammar.
+
+    In the grammar the indicators are lists of numbers, some of which are of indicators that were not chosen.
+    """
+    marks = rng.random((len(rules), number)) < 0.4
+    names = (*NAMES, *(f"has:{k}" for k in range(number)))
+    chosen = rng.permutation(number + 2)[:number]  # the numbers of the indicators
+    places = np.full(number + 2, -1, np.int64)
+    places[chosen] = np.arange(number)
+    others = [k for k in range(number + 2) if k not in chosen]
+    hits = []
+    for row in marks:
+        some = [*chosen[row].tolist(), *(k for k in others if rng.random() < 0.5)]
+        hits.append(rng.permutation(some).tolist())
+    numbers = np.array([number for some in hits for number in some], np.int16)
+    plain = grammar_of(rules)
+    grammar = replace(plain, names=names, indicators=Indicators(numbers, offsets_from(map(len, hits)), places))
+    marked = [
+        (source, target, (*values, *row.astype(float).tolist()))
+        for (source, target, values), row in zip(rules, marks, strict=True)
+    ]
+    return marked, names, grammar
 
 
 class OneGrammar:

@@ -131,8 +131,8 @@ class Forest:
         table, vector = np.ascontiguousarray(raw, np.float64), np.ascontiguousarray(weights, np.float64)
         if table.ndim != 2 or table.shape[1] != len(self.features) or vector.shape != (len(self.trees),):
             raise CamberError(f"{vector.size} weights and a table of the shape {table.shape} for {len(self)} trees")
-        scores = np.empty(len(table))
-        _scores(self.arrays, table, vector, scores)
+        scores = np.zeros(len(table))
+        add_scores(self.arrays, table, vector, scores)
         return scores
 
     def leaves(self, raw: npt.ArrayLike) -> I8:
@@ -221,13 +221,26 @@ def _values(forest, table, values):
 
 
 @kernel
-def _scores(forest, table, weights, scores):
-    for row in range(len(table)):
-        total = 0.0
-        for tree in range(len(weights)):
-            if weights[tree] != 0.0:
-                total += weights[tree] * tree_value(forest, tree, table[row])
-        scores[row] = total
+def add_scores(forest, table, weights, scores):
+    """Add the weighted sum over trees of every row of table float64[rows, features] to scores float64[rows].
+
+    Tree after tree: one that asks a single question, and has constant leaves, is a choice between two numbers.
+    """
+    for tree in range(len(weights)):
+        if weights[tree] == 0.0:
+            continue
+        node = forest.roots[tree]
+        if node >= 0 and forest.children[node, 0] < 0 and forest.children[node, 1] < 0 and forest.slopes[tree] < 0:
+            left = weights[tree] * forest.constants[~forest.children[node, 0]]
+            right = weights[tree] * forest.constants[~forest.children[node, 1]]
+            absent = left if forest.absent_left[node] == 1 else right
+            feature, threshold = forest.features[node], forest.thresholds[node]
+            for row in range(len(table)):
+                value = table[row, feature]
+                scores[row] += left if value < threshold else (right if value >= threshold else absent)
+        else:
+            for row in range(len(table)):
+                scores[row] += weights[tree] * tree_value(forest, tree, table[row])
 
 
 @kernel

@@ -21,7 +21,7 @@ from camber.decode.chart.derivation import ChartDerivation, empty_derivation, re
 from camber.decode.chart.features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
 from camber.decode.chart.grammar import Rules, check_grammar, lay_out, prepare
 from camber.decode.chart.hypergraph import Hypergraph
-from camber.decode.chart.in_context import ChartContext
+from camber.decode.chart.in_context import ChartContext, known_values
 from camber.decode.chart.kbest import k_best
 from camber.decode.chart.lm import ChartModels, chart_models
 from camber.decode.chart.parts import DerivationColumns, read_edges, read_parts
@@ -34,12 +34,15 @@ from camber.decode.searcher import Work
 from camber.decode.windows import decode_in_windows
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
+from camber.features.feature import RULE
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
 from camber.rules.hiero.grammar import Grammar, GrammarSource
 
 #: sentences that share work arrays: few enough to share among threads
 BATCH = 25
+#: numbers that are made at a time to weigh rules with many features
+_CELLS = 1 << 17
 #: derivations of all vertices that may be made for each one that is wanted
 EFFORT = 2000
 
@@ -74,7 +77,15 @@ class ChartDecoder(Weighed):
         self.weighing = Weighing(bend or LogBend(columns), weights)
         self.weighing.check_inputs(columns)
         self._own = np.arange(len(grammars.features))
-        self._trees = self.weighing.in_context(self._own)
+        trees = self.weighing.in_context(self._own)
+        of_rules = [column for column, feature in enumerate(columns) if feature.scope == RULE]
+        #: trees that ask about more than the grammar's features, but can be asked before the search, and the others
+        self._rule_trees, self._trees = trees.split(of_rules) if trees is not None else (None, None)
+        if self._rule_trees is not None:
+            self._rule_trees = self._rule_trees.compact()
+        self._known = np.array([], np.int64)  # what the others must know about rules
+        if self._trees is not None:
+            self._known = self._trees.inputs[np.isin(self._trees.inputs, of_rules)]
         # the kernels count words and natural logarithms
         own = len(self._own)
         self._weights = self.weighing.linear.copy()
@@ -146,14 +157,15 @@ class ChartDecoder(Weighed):
     def rule_values(self, inputs: Sequence[Input]) -> Seen:
         """Return the raw values of the features that can be bent in all rules for some sentences, and how often each.
 
-        A rule counts once for every sentence that it applies to.
+        A rule counts once for every sentence that it applies to. Indicators that are kept as such have nothing to bend.
         """
-        names = [self.inputs[column].name for column in (*self._own.tolist(), len(self._own) + WORD_PENALTY)]
+        dense = self.grammars.grammar(inputs[0]).features.shape[1] if inputs else len(self._own)
+        names = [self.inputs[column].name for column in (*range(dense), len(self._own) + WORD_PENALTY)]
         batches = (inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH))
         return tally_columns(names, map(self._rule_values, batches))
 
     def _rule_values(self, inputs: Sequence[Input]) -> tuple[F8, I8]:
-        """Return what can be bent of every rule for some sentences, float64[rules, own + 1], and 1 for each rule.
+        """Return what can be bent of every rule for some sentences, float64[rules, dense + 1], and 1 for each rule.
 
         The last column is that of words.
         """
@@ -170,7 +182,14 @@ class ChartDecoder(Weighed):
         if len(words) <= longest:
             values = -self.features.unit * np.arange(2 * longest + 1, dtype=np.float64)
             self._words_worth = words = self.weighing.beyond_linear(self.features.word_penalty, values)
-        return self.weighing.rule_worth(grammar.features, self._own), words
+        if grammar.indicators is None:
+            return self.weighing.rule_worth(grammar.features, self._own), words
+        columns, worth = grammar.columns, np.empty(len(grammar))
+        step = max(1, _CELLS // max(1, columns.width))
+        for at in range(0, len(grammar), step):
+            values = columns.values(np.arange(at, min(at + step, len(grammar))))
+            worth[at : at + step] = self.weighing.rule_worth(values, self._own)
+        return worth, words
 
     def decode(
         self,
@@ -304,12 +323,18 @@ class ChartDecoder(Weighed):
         settings, models = self.settings, self._models_of(languages)
         rules = lay_out(grammar, words, len(languages), copy_known=settings.copy_known)
         targets, width = len(grammar.target_words), max(1, len(grammar.source_words))
+        lm_words, unit = languages.words(grammar.target_words), self.features.unit
+        worth, words_worth = self._rule_scores(grammar)
+        if self._rule_trees is not None:
+            asked = known_values(grammar, self._rule_trees.inputs, lm_words, unit)
+            worth = worth + self._rule_trees.scores(asked)
         context = None
         if self._trees is not None:
-            context = ChartContext(self._trees, self.features.unit, np.zeros(len(self.inputs)))
+            known = known_values(grammar, self._known, lm_words, unit)
+            context = ChartContext(self._trees, unit, self._known, known, np.zeros(len(self.inputs)))
         prepare(
-            rules, *self._rule_scores(grammar), len(words), width, targets, languages.words(grammar.target_words),
-            languages.words_of(words), models, self._weights, context,
+            rules, worth, words_worth, len(words), width, targets, lm_words, languages.words_of(words), models,
+            self._weights, context,
         )  # fmt: skip
         ids = grammar.source_words.encode(words)
         beam = self._beam if workspace.nbest == 1 else np.inf

@@ -19,6 +19,7 @@ from camber.kernel import kernel
 from camber.kernel.sort import sort_falling
 from camber.kernel.table import capacity_for, find, insert
 from camber.lm.ngrams import UNKNOWN, step
+from camber.rules.columns import RuleColumns
 from camber.rules.hiero.grammar import Grammar
 
 
@@ -27,7 +28,7 @@ class Rules(NamedTuple):
 
     source: Array  # int64
     source_offsets: Array  # int64[rules + 1]
-    features: Array  # float64[rules, features of the grammar]
+    columns: RuleColumns  # the features of the grammar, raw
     target: Array  # int64: symbols; a word that no rule has is the number of words + its first place
     target_offsets: Array  # int64[rules + length + 1]
     words: Array  # int64[models, symbols]: the words of each language model
@@ -89,7 +90,7 @@ def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, *, copy_know
     return Rules(
         np.ascontiguousarray(grammar.source, np.int64),
         np.ascontiguousarray(grammar.source_offsets, np.int64),
-        np.ascontiguousarray(grammar.features, np.float64),
+        grammar.columns,
         target,
         offsets,
         np.empty((models, len(target)), np.int64),
@@ -123,7 +124,7 @@ def prepare(rules, worth, words_worth, length, width, target_words, lm_words, ow
     int64[models, length]: the language models' numbers of the target words and of the sentence's own words; weights:
     float64[features], of a word and of natural logarithms; context: ChartContext, or None.
     """
-    number = len(rules.features)
+    number = len(rules.columns.table)
     nodes = _fill_trie(rules, width)
     rules.count[0] = nodes
     for place in range(length):
@@ -138,7 +139,7 @@ def _fill_trie(rules, width):
     nodes = np.int64(1)
     rules.gap[0] = -1
     rules.more[0] = 0
-    for r in range(len(rules.features)):
+    for r in range(len(rules.columns.table)):
         node = np.int64(0)
         for t in range(rules.source_offsets[r], rules.source_offsets[r + 1]):
             symbol = rules.source[t]
@@ -161,7 +162,7 @@ def _fill_trie(rules, width):
 @kernel
 def _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, models, weights, context):
     """Fill words, scores and estimates of all rules; arguments as in :func:`prepare`."""
-    number, columns = rules.features.shape
+    number, columns = len(rules.columns.table), rules.columns.width
     for r in range(len(rules.score)):
         total = 0.0
         if r < number:
@@ -197,7 +198,7 @@ def _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, m
             if context is not None:
                 put_language_model(context, columns, k, inside)
         if context is not None:
-            total += part_worth(context, rules, r, len(models.weights))
+            total += part_worth(context, r)
         rules.estimate[r] = total
 
 

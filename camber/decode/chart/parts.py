@@ -13,6 +13,7 @@ from camber.decode.chart.hypergraph import GLUE
 from camber.decode.chart.lm import RIGHT, glue_state, piece_state
 from camber.kernel import kernel, kernel_inlined
 from camber.lm.ngrams import UNKNOWN
+from camber.rules.columns import fill_row
 
 FRAME = np.dtype(
     [
@@ -150,7 +151,7 @@ def _read_words(frame, r, rules, word, columns):
 def _part_rule(r, rules):
     """Return the rule of an edge as parts know it."""
     if r >= 0:
-        return r if r < len(rules.features) else np.int64(PASSED)
+        return r if r < len(rules.columns.table) else np.int64(PASSED)
     return np.int64(GLUED) if r == GLUE else np.int64(STARTED)
 
 
@@ -170,9 +171,8 @@ def _edge_features(e, complete, rules, models, begin_states, end_words, unit, fo
     """Write the raw features of an edge in context: words count where their whole context is known first."""
     edge = forest.edges[e]
     r, one, two = np.int64(edge["rule"]), np.int64(edge["one"]), np.int64(edge["two"])
-    own = rules.features.shape[1]
-    for f in range(own):
-        features[row, f] = rules.features[r, f] if 0 <= r < len(rules.features) else np.nan
+    own, number = rules.columns.width, len(rules.columns.table)
+    fill_row(rules.columns, r if r < number else np.int64(-1), features, row)
     for f in range(own, features.shape[1]):
         features[row, f] = 0.0
     if r < 0:
@@ -185,9 +185,9 @@ def _edge_features(e, complete, rules, models, begin_states, end_words, unit, fo
             )
             features[row, own + LM + PER_LM * k] = final * unit
         return
-    if r >= len(rules.features):
+    if r >= number:
         features[row, own + PASS_THROUGH] = 1.0
-        features[row, own + SOURCE_OOV] = rules.unknown[r - len(rules.features)]
+        features[row, own + SOURCE_OOV] = rules.unknown[r - number]
     first, last = rules.target_offsets[r], rules.target_offsets[r + 1]
     words = np.int64(0)
     for t in range(first, last):

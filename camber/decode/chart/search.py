@@ -16,7 +16,7 @@ from camber.decode.chart.grammar import child
 from camber.decode.chart.hypergraph import BUNDLES, CELLS, GLUE, ITEMS, QUEUE, START
 from camber.decode.chart.in_context import part_worth, put_language_model
 from camber.decode.chart.lm import LEFT, RIGHT, SIZE, glue_state, piece_state
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.kernel.heap import pop, push
 from camber.kernel.table import clear, first_slot, mix, next_slot
 
@@ -225,7 +225,7 @@ def _tails(bundle, one, two, room):
     return first, second
 
 
-@kernel
+@kernel_inlined
 def _queue_cell(number, rule, one, two, hint, weights, rules, forest, room):
     """Queue a cell by its estimate plus `hint`, what the language models added next to it; say whether it fitted."""
     c = room.counts[CELLS]
@@ -237,7 +237,7 @@ def _queue_cell(number, rule, one, two, hint, weights, rules, forest, room):
     if bundle["kind"] == GRAMMAR:
         guess += rules.estimate[rules.order[bundle["rule"] + rule]]
     elif bundle["kind"] == GLUE:
-        guess += weights[rules.features.shape[1] + GLUE_COLUMN]
+        guess += weights[rules.columns.width + GLUE_COLUMN]
     if first >= 0:
         guess += forest.vertices[first]["score"]
     if second >= 0:
@@ -254,7 +254,7 @@ def _queue_cell(number, rule, one, two, hint, weights, rules, forest, room):
     return True
 
 
-@kernel
+@kernel_inlined
 def _score_cell(c, rules, models, context, begin_states, end_words, complete, weights, forest, room):
     """Score a cell with the language models; its states go to `room.cell_pieces`."""
     cell = room.cells[c]
@@ -275,12 +275,12 @@ def _score_cell(c, rules, models, context, begin_states, end_words, complete, we
             )  # fmt: skip
             exact += models.weights[k] * added
             if context is not None:
-                put_language_model(context, rules.features.shape[1], k, final)
+                put_language_model(context, rules.columns.width, k, final)
         if context is not None:
-            exact += part_worth(context, rules, r, len(models.weights))
+            exact += part_worth(context, r)
     else:
         if bundle["kind"] == GLUE:
-            exact += weights[rules.features.shape[1] + GLUE_COLUMN]
+            exact += weights[rules.columns.width + GLUE_COLUMN]
         for k in range(len(models.weights)):
             before = begin_states[k] if first < 0 else forest.pieces.states[first, k, RIGHT]
             added, _ = glue_state(
@@ -345,7 +345,7 @@ def _take_cells(
     return 0
 
 
-@kernel
+@kernel_inlined
 def _add_edge(c, begin, end, complete, rules, models, forest, room):
     """Append the edge of a cell; it leads to the vertex in the same state, or to a new one. Say whether it fitted."""
     vertices, edges, states, slots = forest.vertices, forest.edges, forest.pieces.states, room.slots

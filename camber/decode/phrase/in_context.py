@@ -11,7 +11,7 @@ from camber.arrays.types import F8, Array
 from camber.bend.trees.context import ContextTrees, worth_in_context
 from camber.decode.phrase.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.kernel import kernel_inlined
-from camber.rules.phrase.source import RuleColumns, rule_value
+from camber.rules.columns import RuleColumns, rule_value
 
 
 class PhraseContext(NamedTuple):

@@ -19,7 +19,8 @@ from camber.decode.phrase.in_context import PhraseContext, part_worth, put_langu
 from camber.kernel import kernel
 from camber.kernel.sort import insert_falling
 from camber.lm.ngrams import step
-from camber.rules.phrase.source import PhraseBatch, fill_values
+from camber.rules.columns import fill_values
+from camber.rules.phrase.source import PhraseBatch
 from camber.rules.phrase.store import RuleStore
 
 #: numbers that are made at a time to weigh rules: with many features, those of all rules of a batch would be a lot

@@ -8,8 +8,10 @@ from typing import Any
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext
 from camber.engine import Engine
-from camber.model.hiero import FOLDER, HieroRules, index_sizes
+from camber.model.hiero import FOLDER, LARGE, HieroRules, index_sizes, open_rules
 from camber.pipeline.settings import TrainSettings
+from camber.rules.features import learnt
+from camber.rules.hiero.extraction import HieroSettings
 from camber.rules.hiero.index import CorpusIndex
 
 
@@ -22,8 +24,9 @@ class HieroMethod:
     code = ("camber.rules",)
     keeps = {"aligner": "align"}  # noqa: RUF012
 
-    def rule_settings(self, settings: TrainSettings) -> None:
-        """Return nothing: an index is made in one way."""
+    def rule_settings(self, settings: TrainSettings) -> HieroSettings | None:
+        """Return those of extraction, if features are learnt by it; an index is made in one way."""
+        return self.word_settings(settings)
 
     def search_settings(self, settings: TrainSettings) -> list[Any]:
         """Return the settings of extraction on demand and of the search."""
@@ -35,16 +38,21 @@ class HieroMethod:
         """Index the corpus."""
         CorpusIndex.build(bitext, alignment).save(folder)
 
-    def needs_words(self, settings: TrainSettings) -> bool:
-        """Say that they do not: rules are extracted later."""
-        return False
+    def word_settings(self, settings: TrainSettings) -> HieroSettings | None:
+        """Return those of extraction, if it needs to know about words."""
+        return settings.hiero if learnt(settings.hiero.features) else None
 
     def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
-        """Add nothing."""
+        """Choose the indicators that rules will have when they are extracted."""
+        from camber.rules.hiero.large import learn_inventory
+        from camber.rules.words import WordKnowledge
+
+        knowledge = WordKnowledge.load(words)
+        learn_inventory(knowledge, CorpusIndex.load(folder), settings.hiero).save(folder / LARGE)
 
     def open_rules(self, folder: Path, settings: TrainSettings) -> HieroRules:
         """Open the index."""
-        return HieroRules(CorpusIndex.load(folder), settings.hiero, settings.chart)
+        return open_rules(folder, CorpusIndex.load(folder), settings.hiero, settings.chart)
 
     def sizes(self, folder: Path) -> dict[str, int]:
         """Return what a reader of `model.toml` wants to know about the index."""

@@ -12,6 +12,7 @@ from camber.engine import Engine
 from camber.features.weights import Weights
 from camber.model.kinds import Unweighted
 from camber.pipeline.settings import TrainSettings
+from camber.rules.settings import WordSettings
 
 
 class Trainable(Unweighted, Protocol):
@@ -59,8 +60,8 @@ class Method(Protocol):
     ) -> None:
         """Fill `folder` with what translating needs of the corpus."""
 
-    def needs_words(self, settings: TrainSettings) -> bool:
-        """Say whether features of the rules need what can be learnt about words (`WordKnowledge`)."""
+    def word_settings(self, settings: TrainSettings) -> WordSettings | None:
+        """Return how to learn what features of the rules must know about words (`WordKnowledge`); None: nothing."""
 
     def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
         """Add such features to what :meth:`make_rules` wrote; `words` is the folder of what was learnt."""

@@ -11,8 +11,8 @@ from camber.engine import Engine
 from camber.model.added import LEXICON
 from camber.model.phrase import FOLDER, LARGE, PhraseRules, open_rules, store_sizes
 from camber.pipeline.settings import TrainSettings
+from camber.rules.features import learnt
 from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.features import beyond_store
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 
@@ -41,14 +41,14 @@ class PhraseMethod:
         """Extract all phrase pairs."""
         extract(bitext, alignment, settings.rules, engine).save(folder)
 
-    def needs_words(self, settings: TrainSettings) -> bool:
-        """Say whether the features are more than every rule store knows."""
-        return bool(beyond_store(settings.rules.features))
+    def word_settings(self, settings: TrainSettings) -> RuleSettings | None:
+        """Return those of the rules, if their features are more than every rule store knows."""
+        return settings.rules if learnt(settings.rules.features) else None
 
     def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
         """Measure them for all phrase pairs."""
         from camber.rules.phrase.large import LargeFeatures
-        from camber.rules.phrase.words import WordKnowledge
+        from camber.rules.words import WordKnowledge
 
         LargeFeatures.of(WordKnowledge.load(words), RuleStore.load(folder), settings.rules).save(folder / LARGE)
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from camber.arrays.types import I8
 from camber.corpus.inputs import Input
 from camber.corpus.vocabulary import Vocabulary
 from camber.engine import PerThread
-from camber.errors import CamberError, SettingsError
-from camber.features.feature import Feature
+from camber.errors import CamberError
+from camber.features.feature import Feature, names_of
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, record_slot
+from camber.rules.features import GROUPS, learnt
 from camber.rules.hiero.boxes import Limits
 from camber.rules.hiero.counting import (
     ARENA,
@@ -42,15 +43,28 @@ from camber.rules.hiero.counting import (
     Rules,
     Scratch,
 )
-from camber.rules.hiero.features import LEXICAL, RawGrammar, check_names, chosen_names, feature_of
+from camber.rules.hiero.features import (
+    LEXICAL,
+    RULE_FEATURES,
+    SETS,
+    RawGrammar,
+    check_names,
+    chosen_features,
+    features_of,
+)
 from camber.rules.hiero.grammar import Grammar
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.hiero.matching import PATTERN, match_sentence
-from camber.settings import Settings, setting
+from camber.rules.settings import WordSettings
+from camber.settings import setting
+
+if TYPE_CHECKING:  # imported where rules have such features
+    from camber.rules.inventory import Inventory
+    from camber.rules.measuring import Measurer
 
 
 @dataclass(frozen=True)
-class HieroSettings(Settings):
+class HieroSettings(WordSettings):
     """Which hierarchical rules are extracted."""
 
     max_span: int = setting(15, "longest span of a rule, in words, on either side", low=1, high=MOST_TARGET)
@@ -63,19 +77,20 @@ class HieroSettings(Settings):
         "lexical weights of a word: its best counterpart, the mean of those linked, or both kinds",
         choices=LEXICAL,
     )
-    rule_features: str = setting("", "features of the rules, separated by commas (empty: all)")
+    rule_features: str = setting(
+        "",
+        f"features of the rules, separated by commas (empty: base): any of {', '.join((*SETS, *RULE_FEATURES))}",
+    )
 
     def __post_init__(self) -> None:
         """Check the names of the features, too."""
         super().__post_init__()
-        if len(set(self.features)) < len(self.features):
-            raise SettingsError(f"a rule feature is named twice in {self.rule_features!r}")
+        chosen_features(self.rule_features)
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The features of the rules, by their names."""
-        chosen = [name.strip() for name in self.rule_features.split(",") if name.strip()]
-        return check_names(chosen) if chosen else chosen_names(self.lexical)
+        """The features of the rules, by their names, and groups of features."""
+        return chosen_features(self.rule_features, self.lexical)
 
 
 class HieroExtractor:
@@ -87,13 +102,19 @@ class HieroExtractor:
         lexicon: LexicalTable | None = None,
         settings: HieroSettings | None = None,
         features: Sequence[str] | None = None,
+        inventory: Inventory | None = None,
     ) -> None:
         """Prepare extraction; `lexicon` is by default the table of the indexed corpus itself.
 
-        `features` are by default those that the settings choose.
+        `features` are by default those that the settings choose; some can only be told by an `inventory`.
         """
         self.index, self.settings = index, settings or HieroSettings()
-        self._names = check_names(self.settings.features if features is None else features)
+        names = check_names(self.settings.features if features is None else features)
+        self.features: tuple[Feature, ...] = features_of(names, inventory)  # of the rules that `grammar` gives
+        self._dense = tuple(name for name in names if name not in GROUPS)
+        self._learnt = learnt(names)
+        self._places = inventory.columns(names) if inventory is not None and self._learnt else None
+        self._measurer = _measurer(inventory, index) if inventory is not None and self._learnt else None
         lexicon = lexical_table(index.bitext, index.alignment) if lexicon is None else lexicon
         if lexicon.source_words > len(index.source.vocabulary) or lexicon.target_words > len(index.target.vocabulary):
             raise CamberError(
@@ -112,12 +133,7 @@ class HieroExtractor:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the features of the rules that :meth:`grammar` gives."""
-        return self._names
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """The features of the rules that :meth:`grammar` gives."""
-        return tuple(map(feature_of, self._names))
+        return names_of(self.features)
 
     @property
     def source_words(self) -> Vocabulary:
@@ -147,7 +163,8 @@ class HieroExtractor:
 
     def grammar(self, item: Input) -> Grammar:
         """Return the rules that apply to a sentence, with raw features."""
-        return self.raw(item.tokens).grammar(self._names)
+        indicators = self.names[len(self._dense) :] if self._places is not None else ()
+        return self.raw(item.tokens).grammar(self._dense, indicators, self._places)
 
     def raw(self, sentence: Sequence[str]) -> RawGrammar:
         """Return the rules that apply to a tokenised sentence, with raw features.
@@ -183,7 +200,7 @@ class HieroExtractor:
         source_offsets = rules.source_offsets[: count + 1].copy()
         target_offsets = rules.target_offsets[: count + 1].copy()
         link_offsets = rules.link_offsets[: count + 1].copy()
-        return RawGrammar(
+        grammar = RawGrammar(
             rules.source[: source_offsets[-1]].copy(),
             source_offsets,
             rules.target[: target_offsets[-1]].copy(),
@@ -194,6 +211,9 @@ class HieroExtractor:
             self.index.source.vocabulary,
             self.index.target.vocabulary,
         )
+        if self._measurer is None:
+            return grammar
+        return replace(grammar, measured=self._measurer.measure(grammar.sides, self._learnt))
 
 
 class _Kept:
@@ -283,6 +303,12 @@ class _Memory:
         elif status == VARIANTS:
             scratch = scratch._replace(variants=np.empty((2 * len(scratch.variants), 2 + MOST_SYMBOLS), np.int64))
         self.scratch = scratch
+
+
+def _measurer(inventory: Inventory, index: CorpusIndex) -> Measurer:
+    from camber.rules.measuring import Measurer
+
+    return Measurer.of(inventory, index.source.vocabulary, index.target.vocabulary)
 
 
 def _number(encoded: I8) -> tuple[I8, I8]:

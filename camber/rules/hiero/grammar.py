@@ -18,6 +18,7 @@ import numpy as np
 from camber.arrays.types import F8, I8, U1
 from camber.corpus import Vocabulary
 from camber.corpus.inputs import Input
+from camber.rules.columns import Indicators, RuleColumns
 from camber.rules.source import RuleSource
 
 
@@ -30,15 +31,21 @@ class Grammar:
     source_offsets: I8  # [rules + 1]
     target: I8  # symbols: a word of `target_words`, or -1, -2: what the source's -1, -2 is translated to
     target_offsets: I8  # [rules + 1]
-    features: F8  # [rules, features]: raw; NaN: the rule lacks the feature
+    features: F8  # [rules, features but indicators]: raw; NaN: the rule lacks the feature
     links: U1  # [links, 2]: places of words that are translations of each other
     link_offsets: I8  # [rules + 1]
     source_words: Vocabulary
     target_words: Vocabulary
+    indicators: Indicators | None = None  # features behind those in `features`, of which a rule has few
 
     def __len__(self) -> int:
         """Return the number of rules."""
         return len(self.source_offsets) - 1
+
+    @property
+    def columns(self) -> RuleColumns:
+        """All features, as decoders see them."""
+        return RuleColumns.of(np.ascontiguousarray(self.features, np.float64), self.indicators)
 
     @classmethod
     def empty(cls, names: Sequence[str], source_words: Vocabulary, target_words: Vocabulary) -> Grammar:

@@ -25,8 +25,8 @@ from camber.corpus.vocabulary import Vocabulary
 from camber.engine import Lock, Threads
 from camber.errors import ModelError
 from camber.rules.hiero.index import CorpusIndex
+from camber.rules.numbering import look_up, number_phrases
 from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.numbering import look_up, number_phrases
 from camber.rules.phrase.scoring import SMOOTHING
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from camber.align.lexical import LexicalTable
 from camber.arrays.types import F4, F8, I8, U1, Array
 from camber.kernel import kernel
-from camber.kernel.table import empty_table, find, insert
+from camber.rules.lexicon import hashed_lexicon, lexicon_slot
 from camber.rules.phrase.pairs import Occurrences, positions_per_word
 
 #: Added to the count of every orientation.
@@ -76,22 +76,6 @@ class Phrases(NamedTuple):
     ids: Array  # int32[tokens]
     starts: Array  # int64[R]
     lengths: Array  # int64[R]
-
-
-class Lexicon(NamedTuple):
-    """A lexical table by (source word + 1) * stride + target word + 1, where NULL is word -1."""
-
-    slots: Array  # int64[slots]
-    values: Array  # float64[slots, 2]: p(s|t), p(t|s)
-    stride: int
-
-
-def hashed_lexicon(table: LexicalTable) -> Lexicon:
-    """Put a lexical table into a form that kernels probe."""
-    slots = empty_table(len(table))
-    lexicon = Lexicon(slots, np.zeros((len(slots), 2)), table.target_words + 1)
-    _fill_lexicon(table.keys, table.source_given_target, table.target_given_source, lexicon.slots, lexicon.values)
-    return lexicon
 
 
 def lexical_weights(pairs: PhrasePairs, source: Phrases, target: Phrases, lexicon: LexicalTable, longest: int) -> F8:
@@ -172,20 +156,6 @@ def _summarise(starts, patterns, orientations, longest, per_word, counted, best,
                 if _comes_later(patterns, row, inverse[pair], True, longest, per_word):
                     inverse[pair] = row
             row = end
-
-
-@kernel
-def _fill_lexicon(keys, source_given_target, target_given_source, slots, values):
-    for row in range(len(keys)):
-        slot = insert(slots, keys[row])
-        values[slot, 0] = source_given_target[row]
-        values[slot, 1] = target_given_source[row]
-
-
-@kernel
-def lexicon_slot(lexicon, source, target):
-    """Return where an entry of the lexical table is, -1 if there is none."""
-    return find(lexicon.slots, (source + 1) * lexicon.stride + target + 1)
 
 
 @kernel

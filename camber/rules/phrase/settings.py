@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from camber.rules.phrase.features import RULE_FEATURES, SETS, chosen_features
 from camber.rules.phrase.significance import THRESHOLDS
-from camber.settings import Settings, setting
+from camber.rules.settings import WordSettings
+from camber.settings import setting
 
 
 @dataclass(frozen=True)
-class RuleSettings(Settings):
+class RuleSettings(WordSettings):
     """How phrase pairs are extracted, and which are kept."""
 
     max_phrase_length: int = setting(7, "longest phrase in words, on either side", low=1, high=15)
@@ -23,10 +24,6 @@ class RuleSettings(Settings):
         "base",
         f"features of the phrase pairs, separated by commas: any of {', '.join((*SETS, *RULE_FEATURES))}",
     )
-    frequent_words: int = setting(15, "words of either side whose insertion or deletion is a feature", low=0, high=1000)
-    clusters: int = setting(50, "clusters of words of either side, for features", low=1, high=1000)
-    signatures: int = setting(40, "pairs of sequences of clusters that are features", low=0, high=10_000)
-    subword_merges: int = setting(3000, "merges that pieces of words are made with, for features", low=0)
 
     def __post_init__(self) -> None:
         """Check the names of the features, too."""

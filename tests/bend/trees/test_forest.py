@@ -81,6 +81,10 @@ def test_sums_are_over_the_parts_of_a_hypothesis() -> None:
         assert np.allclose(sums[hypothesis], expected)
     weights = np.arange(5.0) - 2.0
     assert np.allclose(forest.scores(table, weights), values @ weights)
+    total = np.zeros(len(table))
+    for weight, column in zip(weights.tolist(), values.T, strict=True):  # in this order, to the last bit
+        total += weight * column
+    assert forest.scores(table, weights).tolist() == total.tolist()
 
 
 def test_a_forest_says_what_its_trees_look_at() -> None:

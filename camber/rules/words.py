@@ -1,4 +1,4 @@
-"""What is learnt about the words of a training text for features of phrase pairs: clusters, and linked pieces."""
+"""What is learnt about the words of a training text for features of rules: clusters, and linked pieces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from camber.corpus.clusters import WordClusters
 from camber.corpus.subwords import Subwords
 from camber.engine import LOCAL, Engine
 from camber.progress import log
-from camber.rules.phrase.settings import RuleSettings
+from camber.rules.settings import WordSettings
 
 _SIDES = ("source", "target")
 
@@ -32,7 +32,7 @@ class SideWords:
     subwords: Subwords
 
     @classmethod
-    def learn(cls, text: Sentences, settings: RuleSettings) -> Self:
+    def learn(cls, text: Sentences, settings: WordSettings) -> Self:
         """Cluster the words of a text, and learn to cut them."""
         counts = np.bincount(text.ids, minlength=len(text.vocabulary)).astype(np.int64)
         learnt = WordClusters.learn(text, settings.clusters)
@@ -51,7 +51,7 @@ class WordKnowledge:
 
     @classmethod
     def learn(
-        cls, bitext: Bitext, settings: RuleSettings, align: AlignSettings | None = None, engine: Engine = LOCAL
+        cls, bitext: Bitext, settings: WordSettings, align: AlignSettings | None = None, engine: Engine = LOCAL
     ) -> Self:
         """Learn from a bitext with its own vocabularies."""
         source, target = SideWords.learn(bitext.source, settings), SideWords.learn(bitext.target, settings)
