@@ -114,8 +114,8 @@ def _figures(starts: dict[str, Any], binned: dict[str, Any], times: dict[str, fl
     return (
         f"From {len(dev)} vertices of the hypercube, training ends between {dev.min():.2f} and {dev.max():.2f} BLEU on "
         f"dev, half of them between {half}. The linear model has {bleu('linear')}; converted into {binned['bins']} "
-        f"bins {bleu('converted')}; trained again {bleu('trained')}. RProp took {times['rprop_cpu']:.1f} CPU-s (BLEU of "
-        f"its list {times['rprop_bleu']:.2f}), MERT {times['mert_cpu']:.1f} ({times['mert_bleu']:.2f}): {ratio:.1f} "
+        f"bins {bleu('converted')}; trained again {bleu('trained')}. RProp took {times['rprop_cpu']:.1f} CPU-s (BLEU "
+        f"of its list {times['rprop_bleu']:.2f}), MERT {times['mert_cpu']:.1f} ({times['mert_bleu']:.2f}): {ratio:.1f} "
         "times as long; the paper: about 6."
     )
 

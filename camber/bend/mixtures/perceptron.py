@@ -16,13 +16,17 @@ from camber.bend.mixtures.mixture import Mixture
 from camber.errors import CamberError
 
 
-def perceptron_kernels(points: F8, offsets: I8, scores: F8, oracle: I8) -> Mixture:
+class NothingToLearn(CamberError):
+    """No sentence has a better hypothesis than the first choice."""
+
+
+def perceptron_kernels(points: F8, offsets: I8, scores: F8, oracle: I8, *, most: int | None = None) -> Mixture:
     """Make a mixture of the first choice and the oracle of every sentence in which these differ.
 
     `points` float64[hypotheses, features] are those of sentence `s` from ``offsets[s]`` on, `scores` [hypotheses] the
     model's, `oracle` int64[sentences] the best hypothesis of each (-1: none). Of equal scores the first counts. Two
     that lie at the same point do not differ. Kernels are as probable as each other and have the variance of all
-    points; each belongs to its sentence.
+    points; each belongs to its sentence. Of more kernels than `most`, those of sentences spread evenly are kept.
 
     >>> points, offsets = np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([0, 2, 4])
     >>> mixture = perceptron_kernels(points, offsets, np.array([2.0, 1.0, 1.0, 2.0]), np.array([1, 3]))
@@ -35,7 +39,12 @@ def perceptron_kernels(points: F8, offsets: I8, scores: F8, oracle: I8) -> Mixtu
     there = np.flatnonzero((first >= 0) & (oracle >= 0))
     differ = there[(points[first[there]] != points[oracle[there]]).any(1)]
     if not len(differ):
-        raise CamberError("the first choice is the best one in every sentence: there is nothing for kernels to learn")
+        raise NothingToLearn(
+            "the first choice is the best one in every sentence: there is nothing for kernels to learn"
+        )
+    if most is not None and 2 * len(differ) > most:
+        count = max(1, most // 2)
+        differ = differ[np.arange(count) * len(differ) // count]
     kernels = 2 * len(differ)
     means = np.empty((kernels, points.shape[1]))
     means[0::2], means[1::2] = points[first[differ]], points[oracle[differ]]
