@@ -8,7 +8,8 @@ and thresholds are drawn from the parts of the dev set's translations, what leav
 about the same search.
 
 rule     trees that ask about what is known of a rule before the search
-context  half of their questions are about what is known where a part is placed: language model, distortion, reordering
+context  trees whose first question is about what is known where a part is placed: language model, distortion,
+         reordering; half of the others are, too
 
 One thread, CPU time. All decoders take turns on every few sentences, each piece counts with its median over the
 repetitions, and ratios of sums to the linear decoder's are shown: other work on the machine hits all alike. `search`
@@ -39,7 +40,7 @@ from camber.engine import Threads
 from camber.features.feature import RULE
 from camber.files import read_lines, words
 
-#: what is asked about: features of rules alone, or those of context in half of the questions
+#: what is asked about first: features of rules alone, or those of context
 SCOPES = ("rule", "context")
 #: the spread of what leaves are worth
 WORTH = 0.01
@@ -50,8 +51,9 @@ BARS = {"rule": 1.1, "context": 1.5}
 def drawn_tree(
     rng: np.random.Generator, values: Sequence[np.ndarray], choices: Sequence[list[int]], leaves: int
 ) -> Tree:
-    """Draw a tree: each question first draws a list of features, then a feature of it, then a value that was seen."""
-    columns = [int(rng.choice(choices[rng.integers(len(choices))])) for _ in range(leaves - 1)]
+    """Draw a tree: a list of features (the last one for the first question), then a feature, then a value of it."""
+    lists = [choices[-1], *(choices[rng.integers(len(choices))] for _ in range(leaves - 2))]
+    columns = [int(rng.choice(some)) for some in lists]
     thresholds = [float(rng.choice(values[column])) for column in columns]
     children = [[k + 1 if k + 2 < leaves else -leaves, -1 - k] for k in range(leaves - 1)]  # a chain of questions
     constants = WORTH * rng.normal(size=leaves)
