@@ -30,30 +30,30 @@ class Room(NamedTuple):
     high: Array
     leaf_bounds: Array  # float64[leaves]
     bounds: Array  # float64[SIZE]
-    chosen: Array  # int64[places + SIZE]: places of kernels that can matter
+    chosen: Array  # int64[places, or ROWS · SIZE]: places of kernels that can matter
     gathered: Array  # float64[F, 2, CHUNK]: means and scales of some of them
     constants: Array  # float64[CHUNK]: their constants
     whose: Array  # int64[CHUNK]: and whom they belong to
     best: Array  # float64[ROWS]: the greatest log density of every point so far
-    seeds: Array  # int64[ROWS]: the place of the kernel that was best for the points before, -1: none
+    promising: Array  # int64[ROWS]: the leaf with the greatest bound
     logs: Array  # float64[ROWS, width]
 
     @classmethod
     def make(cls, leaves: Leaves, width: int) -> Room:
         """Make them for log densities of at most `width` kernels at a time."""
-        features = leaves.table.shape[1]
+        features = leaves.means.shape[1]
         return cls(
             np.empty(features),
             np.empty(features),
             np.empty(len(leaves.tops)),
             np.empty(SIZE),
-            np.empty(len(leaves.order) + SIZE + ROWS, np.int64),
+            np.empty(max(len(leaves.order), ROWS * SIZE), np.int64),
             np.empty((features, 2, row_width(CHUNK))),
             np.empty(CHUNK),
             np.empty(CHUNK, np.int64),
             np.empty(ROWS),
-            np.full(ROWS, -1, np.int64),
-            np.empty((ROWS, row_width(max(width, 2 * SIZE)))),
+            np.empty(ROWS, np.int64),
+            np.empty((ROWS, row_width(max(width, CHUNK)))),
         )
 
 
@@ -87,42 +87,18 @@ def choose(points, start, live, owners, owned, leaves, reach, room):
 
     `owners` int64[points] are compared where `owned`. ``room.best`` gets a lower bound of the best log densities.
     """
-    features, count = points.shape[1], len(leaves.tops)
     low, high = room.low, room.high
-    for f in range(features):
-        low[f] = high[f] = 0.5 * (points[start, f] + points[start + live // 2, f])
-    bound_leaves(low, high, leaves.boxes, leaves.tops, room.leaf_bounds)
-    nearest = 0
-    for leaf in range(1, count):
-        if room.leaf_bounds[leaf] > room.leaf_bounds[nearest]:
-            nearest = leaf
-    tried = 0
-    for k in range(SIZE):
-        room.chosen[tried] = nearest * SIZE + k
-        tried += 1
-    for row in range(ROWS):
-        if room.seeds[row] >= 0:
-            room.chosen[tried] = room.seeds[row]
-            tried += 1
-    evaluate(points, start, owners, owned, leaves, room, 0, tried, 0)
-    least = np.inf
-    for row in range(ROWS):
-        best = -np.inf
-        for k in range(tried):
-            best = max(best, room.logs[row, k])
-        room.best[row] = best
-        least = min(least, best)
-    least -= reach
-    for f in range(features):
+    least = _lower_bounds(points, start, live, owners, owned, leaves, room) - reach
+    for f in range(points.shape[1]):
         low[f] = high[f] = points[start, f]
         for row in range(1, live):
             value = points[start + row, f]
             low[f], high[f] = min(low[f], value), max(high[f], value)
-    bound_leaves(low, high, leaves.boxes, leaves.tops, room.leaf_bounds)
+    bound_leaves(low, high, leaves.boxes, leaves.tops, 0, len(leaves.tops), room.leaf_bounds)
     chosen = 0
-    for leaf in range(count):
+    for leaf in range(len(leaves.tops)):
         if room.leaf_bounds[leaf] > least:
-            bound_kernels(low, high, leaves.table, leaves.constants, leaf, room.bounds)
+            bound_kernels(low, high, leaves.constants, leaves.means, leaves.scales, leaf, room.bounds)
             for k in range(SIZE):
                 room.chosen[chosen] = leaf * SIZE + k
                 chosen += room.bounds[k] > least
@@ -130,9 +106,70 @@ def choose(points, start, live, owners, owned, leaves, reach, room):
 
 
 @kernel_inlined
+def _lower_bounds(points, start, live, owners, owned, leaves, room):
+    """Try the leaf that promises most to each point, all of them on all points; return the least of the best."""
+    _most_promising(points, start, live, leaves, room)
+    tried = 0
+    for row in range(live):
+        leaf = room.promising[row]
+        new = True
+        for k in range(tried):
+            new = new and room.chosen[k * SIZE] != leaf * SIZE
+        if new:
+            for k in range(SIZE):
+                room.chosen[tried * SIZE + k] = leaf * SIZE + k
+            tried += 1
+    for row in range(ROWS):
+        room.best[row] = -np.inf
+    for first in range(0, tried * SIZE, CHUNK):
+        last = min(first + CHUNK, tried * SIZE)
+        evaluate(points, start, owners, owned, leaves, room, first, last, 0)
+        for row in range(ROWS):
+            room.best[row] = max(room.best[row], greatest(room.logs[row, : last - first]))
+    least = np.inf
+    for row in range(live):
+        least = min(least, room.best[row])
+    return least
+
+
+@kernel_inlined
+def _most_promising(points, start, live, leaves, room):
+    """Find the leaf with the greatest bound for each point; some boxes at a time, while they are in the cache."""
+    for row in range(live):
+        room.best[row] = -np.inf
+        room.promising[row] = 0
+    for first in range(0, len(leaves.tops), CHUNK):
+        last = min(first + CHUNK, len(leaves.tops))
+        bounds = room.leaf_bounds[: last - first]
+        for row in range(live):
+            point = points[start + row]
+            bound_leaves(point, point, leaves.boxes, leaves.tops, first, last, bounds)
+            top = greatest(bounds)
+            if top > room.best[row]:
+                room.best[row] = top
+                for k in range(last - first):
+                    if bounds[k] == top:
+                        room.promising[row] = first + k
+                        break
+
+
+@kernel_inlined
+def greatest(values):
+    """Return the greatest of some values; in four strands, because each comparison waits for the one before."""
+    a = b = c = d = values[0]
+    whole = len(values) // 4 * 4
+    for k in range(0, whole, 4):
+        a, b = max(a, values[k]), max(b, values[k + 1])
+        c, d = max(c, values[k + 2]), max(d, values[k + 3])
+    for k in range(whole, len(values)):
+        a = max(a, values[k])
+    return max(max(a, b), max(c, d))
+
+
+@kernel_inlined
 def evaluate(points, start, owners, owned, leaves, room, first, last, column):
     """Fill ``logs[:, column:]`` with the log densities of a block under the kernels ``chosen[first:last]``."""
-    table, gathered, constants, logs = leaves.table, room.gathered, room.constants, room.logs
+    gathered, constants, logs = room.gathered, room.constants, room.logs
     features = points.shape[1]
     for begin in range(first, last, CHUNK):
         size = min(CHUNK, last - begin)
@@ -140,11 +177,8 @@ def evaluate(points, start, owners, owned, leaves, room, first, last, column):
         places = room.chosen[begin : begin + size]
         for k in range(size):
             constants[k] = leaves.constants[places[k]]
-        for f in range(features):
-            for k in range(size):
-                place = places[k]
-                gathered[f, 0, k] = table[place // SIZE, f, 0, place % SIZE]
-                gathered[f, 1, k] = table[place // SIZE, f, 1, place % SIZE]
+        for k in range(size):
+            _gather(leaves.mean_rows, leaves.scale_rows, places[k], gathered, k)
         for row in range(ROWS):
             own = logs[row, to : to + size]
             for k in range(size):
@@ -152,7 +186,12 @@ def evaluate(points, start, owners, owned, leaves, room, first, last, column):
         for row in range(0, ROWS, 2):
             one, two = points[start + row], points[start + row + 1]
             for f in range(0, features, STEP):
-                _subtract_squares(one[f : f + STEP], two[f : f + STEP], gathered[f : f + STEP], size, logs, row, to)
+                here = gathered[f : f + STEP]
+                first_logs, second_logs = logs[row, to : to + size], logs[row + 1, to : to + size]
+                if leaves.scales is None:
+                    _subtract_plain_squares(one[f : f + STEP], two[f : f + STEP], here, first_logs, second_logs)
+                else:
+                    _subtract_squares(one[f : f + STEP], two[f : f + STEP], here, first_logs, second_logs)
         if owned:
             whose = room.whose
             for k in range(size):
@@ -166,12 +205,20 @@ def evaluate(points, start, owners, owned, leaves, room, first, last, column):
 
 
 @kernel_inlined
-def _subtract_squares(one, two, gathered, size, logs, row, to):
+def _gather(means, scales, place, gathered, k):
+    for f in range(means.shape[1]):
+        gathered[f, 0, k] = means[place, f]
+    if scales is not None:
+        for f in range(scales.shape[1]):
+            gathered[f, 1, k] = scales[place, f]
+
+
+@kernel_inlined
+def _subtract_squares(one, two, gathered, first, second):
     """Subtract ((h - μ) / (√2 σ))² of four features of two points from their log densities."""
     a0, a1, a2, a3 = one[0], one[1], one[2], one[3]
     b0, b1, b2, b3 = two[0], two[1], two[2], two[3]
-    first, second = logs[row, to : to + size], logs[row + 1, to : to + size]
-    for k in range(size):
+    for k in range(len(first)):
         mean, scale = gathered[0, 0, k], gathered[0, 1, k]
         p0, q0 = (a0 - mean) * scale, (b0 - mean) * scale
         mean, scale = gathered[1, 0, k], gathered[1, 1, k]
@@ -180,6 +227,20 @@ def _subtract_squares(one, two, gathered, size, logs, row, to):
         p2, q2 = (a2 - mean) * scale, (b2 - mean) * scale
         mean, scale = gathered[3, 0, k], gathered[3, 1, k]
         p3, q3 = (a3 - mean) * scale, (b3 - mean) * scale
+        first[k] -= (p0 * p0 + p1 * p1) + (p2 * p2 + p3 * p3)
+        second[k] -= (q0 * q0 + q1 * q1) + (q2 * q2 + q3 * q3)
+
+
+@kernel_inlined
+def _subtract_plain_squares(one, two, gathered, first, second):
+    """Subtract (h - μ)², the same where all has been divided by √2 σ."""
+    a0, a1, a2, a3 = one[0], one[1], one[2], one[3]
+    b0, b1, b2, b3 = two[0], two[1], two[2], two[3]
+    for k in range(len(first)):
+        p0, q0 = a0 - gathered[0, 0, k], b0 - gathered[0, 0, k]
+        p1, q1 = a1 - gathered[1, 0, k], b1 - gathered[1, 0, k]
+        p2, q2 = a2 - gathered[2, 0, k], b2 - gathered[2, 0, k]
+        p3, q3 = a3 - gathered[3, 0, k], b3 - gathered[3, 0, k]
         first[k] -= (p0 * p0 + p1 * p1) + (p2 * p2 + p3 * p3)
         second[k] -= (q0 * q0 + q1 * q1) + (q2 * q2 + q3 * q3)
 

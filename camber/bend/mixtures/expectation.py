@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from camber.arrays.types import F8, Array
-from camber.bend.mixtures.blocks import ROWS, Room, choose, evaluate, exponential, in_blocks, reach_of
+from camber.bend.mixtures.blocks import ROWS, Room, choose, evaluate, exponential, greatest, in_blocks, reach_of
 from camber.bend.mixtures.leaves import Leaves, checked
 from camber.bend.mixtures.mixture import Mixture
 from camber.engine import LOCAL, Engine, split_evenly
@@ -64,7 +64,8 @@ def expect(mixture: Mixture, points: F8 | Cloud, *, engine: Engine = LOCAL) -> S
     """
     features = mixture.means.shape[1]
     cloud = points if isinstance(points, Cloud) else Cloud.of(checked(points, features))
-    leaves = mixture.moved(-cloud.middle).leaves()
+    variances = np.broadcast_to(mixture.variances, mixture.means.shape)
+    leaves = Leaves.make(mixture.means - cloud.middle, np.sqrt(variances), mixture.log_priors)
     blocks = split_evenly(len(cloud.rows) // ROWS, _PIECES)
     moments, log_likelihood = np.zeros((len(leaves.order), 1 + 2 * cloud.rows.shape[1])), 0.0
     for piece in engine.map(_expect_piece, _Task(cloud, leaves, reach_of(len(mixture))), blocks):
@@ -85,7 +86,7 @@ def expect(mixture: Mixture, points: F8 | Cloud, *, engine: Engine = LOCAL) -> S
 
 def _expect_piece(task: _Task, blocks: range) -> tuple[F8, float]:
     leaves = task.leaves
-    places, features = len(leaves.order), leaves.table.shape[1]
+    places, features = len(leaves.order), leaves.means.shape[1]
     moments = np.zeros((places, 1 + 2 * features))
     work = _Work(
         np.empty(places),
@@ -128,15 +129,10 @@ def _sum_blocks(points, first, last, total, nobody, leaves, reach, room, work, m
 
 @kernel_inlined
 def _useful(room, work, count, reach):
-    """List which of the chosen kernels come near to the best of any point, and note the best for the next block."""
+    """List which of the chosen kernels come near to the best of any point."""
     logs, best, peaks = room.logs, room.best, work.peaks
     for row in range(ROWS):
-        at = 0
-        for k in range(count):
-            if logs[row, k] > logs[row, at]:
-                at = k
-        best[row] = logs[row, at]
-        room.seeds[row] = room.chosen[at]
+        best[row] = greatest(logs[row, :count])
     for k in range(count):
         peaks[k] = -np.inf
     for row in range(0, ROWS, 4):

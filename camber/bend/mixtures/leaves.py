@@ -24,36 +24,90 @@ _DEPTH = 128  # of the stack of open halves; twice the logarithm of what fits in
 
 
 class Leaves(NamedTuple):
-    """Gaussian kernels by place. Place `p` is number ``p % SIZE`` of leaf ``p // SIZE``; F is filled up to `STEP`."""
+    """Gaussian kernels by place. Place `p` is number ``p % SIZE`` of leaf ``p // SIZE``; F is filled up to `STEP`.
+
+    Without scales, all kernels have the same standard deviations, and means are divided by √2 σ already.
+    """
 
     order: Array  # int64[places]: the kernel at a place, -1: none
-    table: Array  # float64[leaves, F, 2, SIZE]: means, and 1 / (√2 σ)
+    means: Array  # float64[leaves, F, SIZE]
+    scales: Array | None  # float64[leaves, F, SIZE]: 1 / (√2 σ)
+    mean_rows: Array  # float64[places, F]: the same again, kernel by kernel
+    scale_rows: Array | None
     constants: Array  # float64[places]: log w - Σ log(√(2π) σ), -inf where there is no kernel
     owners: Array  # int64[places]: the sentence that a kernel comes from, -1: none
-    boxes: Array  # float64[F, 3, leaves]: the least and greatest mean, and the least 1 / (√2 σ)
+    boxes: Array  # float64[F, 3, leaves]: the least and greatest mean, and the least scale
     tops: Array  # float64[leaves]: the greatest constant
 
     @classmethod
     def make(cls, means: F8, deviations: F8, log_priors: F8, owners: I8 | None = None) -> Leaves:
-        """Arrange kernels: float64[kernels, features], as many or one row, [kernels]."""
-        kernels, features = means.shape
+        """Arrange kernels that differ in their standard deviations: float64[kernels, features], the same, [kernels]."""
+        constants = log_priors - np.log(np.sqrt(2.0 * np.pi) * deviations).sum(1)
+        return cls._arranged(means, np.sqrt(0.5) / deviations, constants, owners)
+
+    @classmethod
+    def _arranged(cls, means: F8, scales: F8 | None, constants: F8, owners: I8 | None) -> Leaves:
         order = spatial_order(means, SIZE)
+        kernels = len(order)
         leaves = -(-kernels // SIZE)
-        at = np.concatenate([order, np.repeat(order[-1:], leaves * SIZE - kernels)])
-        table = np.zeros((leaves, padded(features), 2, SIZE))
-        table[:, :features, 0] = _by_leaf(means[at], leaves)
-        each = np.broadcast_to(np.sqrt(0.5) / deviations, means.shape)
-        table[:, :features, 1] = _by_leaf(each[at], leaves)
-        constants = (log_priors - np.log(np.sqrt(2.0 * np.pi) * deviations).sum(1))[at]
-        constants[kernels:] = -np.inf
-        boxes = np.stack([table[:, :, 0].min(2).T, table[:, :, 0].max(2).T, table[:, :, 1].min(2).T], 1)
-        places = np.concatenate([order, np.full(len(at) - kernels, -1)])
-        whose = np.full(len(at), -1) if owners is None else owners[at]
-        return cls(places, table, constants, whose, np.ascontiguousarray(boxes), constants.reshape(leaves, SIZE).max(1))
+        empty = leaves * SIZE - kernels
+        at = np.concatenate([order, np.repeat(order[-1:], empty)])
+        mean_rows, by_leaf = _filled_up(means[at])
+        boxes = np.ones((by_leaf.shape[1], 3, leaves))
+        boxes[:, 0], boxes[:, 1] = by_leaf.min(2).T, by_leaf.max(2).T
+        scale_rows = scales_by_leaf = None
+        if scales is not None:
+            scale_rows, scales_by_leaf = _filled_up(scales[at])
+            boxes[:, 2] = scales_by_leaf.min(2).T
+        in_order = np.concatenate([constants[order], np.full(empty, -np.inf)])
+        return cls(
+            np.concatenate([order, np.full(empty, -1)]),
+            by_leaf,
+            scales_by_leaf,
+            mean_rows,
+            scale_rows,
+            in_order,
+            np.full(len(at), -1) if owners is None else owners[at].astype(np.int64),
+            boxes,
+            in_order.reshape(leaves, SIZE).max(1),
+        )
 
 
-def _by_leaf(rows: F8, leaves: int) -> F8:
-    return rows.reshape(leaves, SIZE, -1).transpose(0, 2, 1)
+class Space(NamedTuple):
+    """Kernels by place, and how points come to where they are."""
+
+    leaves: Leaves
+    transform: F8 | None  # [features, features]
+
+    @classmethod
+    def make(cls, means: F8, deviations: F8, log_priors: F8, owners: I8 | None = None) -> Space:
+        """Arrange kernels; `deviations` are as many, or one row for all.
+
+        In the latter case distances are Euclidean, once all is divided by it, and no rotation changes them: so axes
+        are turned to where kernels spread, and boxes become smaller.
+        """
+        if len(deviations) == len(means) > 1:
+            return cls(Leaves.make(means, deviations, log_priors, owners), None)
+        scaled = means / (np.sqrt(2.0) * deviations[0])
+        axes = np.linalg.eigh(np.atleast_2d(np.cov(scaled, rowvar=False, bias=True)))[1]
+        transform = axes / (np.sqrt(2.0) * deviations[0])[:, None]
+        constants = log_priors - np.log(np.sqrt(2.0 * np.pi) * deviations[0]).sum()
+        return cls(Leaves._arranged(_turned(means, transform), None, constants, owners), transform)
+
+    def place(self, points: F8) -> F8:
+        """Return where points [points, features] are in this space."""
+        return points if self.transform is None else _turned(points, self.transform)
+
+
+def _turned(points: F8, transform: F8) -> F8:
+    return np.einsum("pf,fg->pg", points, transform)  # the same sums whatever a BLAS would do on so many threads
+
+
+def _filled_up(rows: F8) -> tuple[F8, F8]:
+    """Return rows with features of zeros added, and the same leaf by leaf: [places, F], [leaves, F, SIZE]."""
+    filled = np.zeros((len(rows), padded(rows.shape[1])))
+    filled[:, : rows.shape[1]] = rows
+    return filled, np.ascontiguousarray(filled.reshape(-1, SIZE, filled.shape[1]).transpose(0, 2, 1))
 
 
 def padded(features: int) -> int:
@@ -143,30 +197,38 @@ def _select(points, order, first, last, middle, feature):
 
 
 @kernel_inlined
-def bound_leaves(low, high, boxes, tops, bounds):
-    """Bound the log density of any kernel of every leaf at any point between `low` and `high`: [F], [F] → [leaves]."""
-    leaves = len(tops)
-    for leaf in range(leaves):
-        bounds[leaf] = tops[leaf]
+def bound_leaves(low, high, boxes, tops, first, last, bounds):
+    """Bound the log density of any kernel of some leaves at any point between `low` and `high`: [F], [F] → [leaves]."""
+    count = last - first
+    for leaf in range(count):
+        bounds[leaf] = tops[first + leaf]
     for f in range(0, boxes.shape[0], 2):
         low0, high0, low1, high1 = low[f], high[f], low[f + 1], high[f + 1]
-        for leaf in range(leaves):
-            gap0 = max(max(boxes[f, 0, leaf] - high0, low0 - boxes[f, 1, leaf]), 0.0) * boxes[f, 2, leaf]
-            gap1 = max(max(boxes[f + 1, 0, leaf] - high1, low1 - boxes[f + 1, 1, leaf]), 0.0) * boxes[f + 1, 2, leaf]
+        from0, to0, scale0 = boxes[f, 0, first:last], boxes[f, 1, first:last], boxes[f, 2, first:last]
+        from1, to1, scale1 = boxes[f + 1, 0, first:last], boxes[f + 1, 1, first:last], boxes[f + 1, 2, first:last]
+        for leaf in range(count):
+            gap0 = max(max(from0[leaf] - high0, low0 - to0[leaf]), 0.0) * scale0[leaf]
+            gap1 = max(max(from1[leaf] - high1, low1 - to1[leaf]), 0.0) * scale1[leaf]
             bounds[leaf] -= gap0 * gap0 + gap1 * gap1
 
 
 @kernel_inlined
-def bound_kernels(low, high, table, constants, leaf, bounds):
+def bound_kernels(low, high, constants, means, scales, leaf, bounds):
     """Bound the log density of every kernel of one leaf at any point between `low` and `high`: [F], [F] → [SIZE]."""
+    tops = constants[leaf * SIZE : (leaf + 1) * SIZE]
     for k in range(SIZE):
-        bounds[k] = constants[leaf * SIZE + k]
-    for f in range(0, table.shape[1], 2):
+        bounds[k] = tops[k]
+    for f in range(0, len(low), 2):
         low0, high0, low1, high1 = low[f], high[f], low[f + 1], high[f + 1]
-        for k in range(SIZE):
-            gap0 = max(max(table[leaf, f, 0, k] - high0, low0 - table[leaf, f, 0, k]), 0.0) * table[leaf, f, 1, k]
-            gap1 = (
-                max(max(table[leaf, f + 1, 0, k] - high1, low1 - table[leaf, f + 1, 0, k]), 0.0)
-                * table[leaf, f + 1, 1, k]
-            )
-            bounds[k] -= gap0 * gap0 + gap1 * gap1
+        mean0, mean1 = means[leaf, f], means[leaf, f + 1]
+        if scales is None:
+            for k in range(SIZE):
+                gap0 = max(max(mean0[k] - high0, low0 - mean0[k]), 0.0)
+                gap1 = max(max(mean1[k] - high1, low1 - mean1[k]), 0.0)
+                bounds[k] -= gap0 * gap0 + gap1 * gap1
+        else:
+            scale0, scale1 = scales[leaf, f], scales[leaf, f + 1]
+            for k in range(SIZE):
+                gap0 = max(max(mean0[k] - high0, low0 - mean0[k]), 0.0) * scale0[k]
+                gap1 = max(max(mean1[k] - high1, low1 - mean1[k]), 0.0) * scale1[k]
+                bounds[k] -= gap0 * gap0 + gap1 * gap1

@@ -8,12 +8,12 @@ Points and means are taken as they are: where features differ in scale, scale bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from camber.arrays.types import F8, I8
-from camber.bend.mixtures.leaves import Leaves, checked
+from camber.bend.mixtures.leaves import Space, checked
 from camber.bend.mixtures.posteriors import Posteriors, Truncation, posteriors_of
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, SettingsError
@@ -52,13 +52,9 @@ class Mixture:
         """Return the number of kernels."""
         return len(self.means)
 
-    def moved(self, by: F8) -> Mixture:
-        """Return the mixture with all means moved by a vector [features]."""
-        return replace(self, means=self.means + by)
-
-    def leaves(self, bandwidth: float = 1.0) -> Leaves:
+    def space(self, bandwidth: float = 1.0) -> Space:
         """Return the kernels by place, with all standard deviations multiplied by `bandwidth`."""
-        return Leaves.make(self.means, bandwidth * np.sqrt(self.variances), self.log_priors, self.owners)
+        return Space.make(self.means, bandwidth * np.sqrt(self.variances), self.log_priors, self.owners)
 
     def posteriors(
         self,
@@ -87,6 +83,5 @@ class Mixture:
         if owners is not None and np.shape(owners) != (len(points),):
             raise CamberError(f"{len(owners)} owners for {len(points)} points")
         whose = owners if self.owners is not None else None
-        return posteriors_of(
-            self.leaves(bandwidth), points, whose, Truncation(mass, min(most, len(self)), len(self)), engine
-        )
+        truncation = Truncation(mass, min(most, len(self)), len(self))
+        return posteriors_of(self.space(bandwidth), points, whose, truncation, engine)

@@ -104,7 +104,7 @@ def test_leaving_kernels_out_costs_less_than_is_promised(bandwidth: float) -> No
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_posteriors_are_the_same_bytes_on_any_number_of_threads(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("camber.bend.mixtures.posteriors._PIECE", 100)
+    monkeypatch.setattr("camber.bend.mixtures.posteriors._PIECE", 96)
     points = clustered(1000)
     mixture = Mixture(points[:300].copy(), points.var(0)[None], np.log(np.full(300, 1 / 300)), np.arange(300) // 2)
     owners = np.arange(1000) // 4
