@@ -27,6 +27,7 @@ from camber.arrays.types import F8, I8
 from camber.bend.mixtures.bend import MixtureBend
 from camber.bend.mixtures.em import fit_mixture
 from camber.bend.mixtures.mixture import Mixture
+from camber.bend.mixtures.perceptron import perceptron_kernels
 from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
 from camber.errors import SettingsError
@@ -238,7 +239,7 @@ class Mixed:
 def make_mixture(points: F8, data: TuningData, line: F8, how: Fitting) -> Mixture | None:
     """Make kernels among points float64[hypotheses, features] of a list, which `line` float64[hypotheses] ranks.
 
-    None: there is nothing to make them from.
+    None: there is nothing to make them from. Perceptron kernels come in pairs, so there are two at least.
     """
     settings = how.responses
     if settings.kernel_kind == ML:
@@ -246,22 +247,14 @@ def make_mixture(points: F8, data: TuningData, line: F8, how: Fitting) -> Mixtur
     quality, best, oracle = data.sentence_scores(), data.best_by(line), data.oracle()
     differ = np.flatnonzero(oracle >= 0)
     differ = differ[quality[oracle[differ]] > quality[best[differ]]]  # as good is no other: there is nothing to learn
-    return perceptron_kernels(points, best, oracle, differ, settings.kernels)
-
-
-def perceptron_kernels(points: F8, best: I8, oracle: I8, sentences: I8, most: int) -> Mixture | None:
-    """Make kernels of two hypotheses of each of some sentences, with equal priors and the covariance of all points.
-
-    best, oracle int64[all sentences] are the hypotheses. Of more than `most` kernels, the sentences are spread evenly.
-    """
-    count = min(len(sentences), max(1, most // 2))
+    differ = differ[(points[best[differ]] != points[oracle[differ]]).any(1)]
+    count = min(len(differ), max(1, settings.kernels // 2))
     if not count:
         return None
-    owners = np.repeat(sentences[np.arange(count) * len(sentences) // count], 2)
-    rows = np.where(np.arange(2 * count) % 2 == 0, best[owners], oracle[owners])[:most]
-    variances = points.var(0)
-    log_priors = np.full(len(rows), -np.log(len(rows)))
-    return Mixture(points[rows], np.where(variances > 0, variances, 1.0)[None], log_priors, owners[:most])
+    chosen = differ[np.arange(count) * len(differ) // count]  # of more than there shall be, some that are spread evenly
+    bests = np.full(len(data), -1, np.int64)
+    bests[chosen] = oracle[chosen]
+    return perceptron_kernels(points, data.sentence_offsets, line, bests)
 
 
 def with_posteriors(data: TuningData, bend: MixtureBend, how: Fitting, values: F8) -> tuple[TuningData, float]:
