@@ -62,13 +62,13 @@ def command() -> None:
     default="linear",
     show_default=True,
     help="One weight per feature, or a curve: free, of overlapping bins, smooth (lnr), monotone where it may (mnr); or "
-    "trees that ask about several.",
+    "trees that ask about several, or kernels in the space of all (mixture).",
 )
 @settings_options(ResponseSettings)
 @click.option(
     "--tuner",
     type=click.Choice(list(TUNERS)),
-    show_default="for curves pro; else expected-bleu, or mert for other metrics and trees",
+    show_default="for curves pro, for trees mert; else expected-bleu, or mert (mixture: pro) for other metrics",
 )
 @click.option(
     "--tuner-options",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from camber.bend.kinds import BENDS, BINNED
 from camber.registry import Entry, Registry
-from camber.tune.tuners import TUNERS
+from camber.tune.tuners import TUNERS, takers
 
 if TYPE_CHECKING:
     from camber.rerank.learner import Learner
@@ -25,12 +25,14 @@ LEARNERS: Registry[type[Learner]] = Registry(
 
 
 def usual_tuner(learner: str, metric: str) -> str:
-    """Return the tuner of a learner where none is named: its own, or mert if that cannot fit to this metric.
+    """Return the tuner of a learner where none is named: its own, or the first that can fit to this metric.
 
-    >>> usual_tuner("linear", "bleu"), usual_tuner("linear", "chrf"), usual_tuner("mnr", "chrf")
-    ('expected-bleu', 'mert', 'pro')
+    >>> [usual_tuner(*pair) for pair in (("linear", "bleu"), ("linear", "chrf"), ("mnr", "chrf"), ("mixture", "chrf"))]
+    ['expected-bleu', 'mert', 'pro', 'pro']
     """
     from camber.tune.tuner import ANY_METRIC
 
-    own = LEARNERS.load(learner).default_tuner
-    return own if metric == "bleu" or ANY_METRIC in TUNERS.load(own).takes else "mert"
+    chosen = LEARNERS.load(learner)
+    if metric == "bleu" or ANY_METRIC in TUNERS.load(chosen.default_tuner).takes:
+        return chosen.default_tuner
+    return takers({*chosen.needs, ANY_METRIC})[0]

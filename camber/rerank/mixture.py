@@ -239,7 +239,7 @@ class Mixed:
 def make_mixture(points: F8, data: TuningData, line: F8, how: Fitting) -> Mixture | None:
     """Make kernels among points float64[hypotheses, features] of a list, which `line` float64[hypotheses] ranks.
 
-    None: there is nothing to make them from.
+    None: there is nothing to make them from. Perceptron kernels come in pairs, so there are two at least.
     """
     settings = how.responses
     if settings.kernel_kind == ML:

@@ -60,10 +60,11 @@ class Reranker:
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
     `gamma` says (mnr), with soft edges (`softness`), beside or in place of `lines`. Or it is trees
     (:mod:`camber.rerank.trees`): at most so many `trees` of so many `leaves`, which are constants or linear in one
-    feature (`leaf`), over parts or whole hypotheses (`tree_scope`). Without a `tuner`, it is the learner's own: pro for
-    those with curves, expected-bleu for the linear one (mert for other metrics than BLEU), mert for trees. A `grid`
-    such as ``{"leaves": [2, 4]}`` has values of these settings to choose from by cross-validation
-    (:mod:`camber.rerank.choice`).
+    feature (`leaf`), over parts or whole hypotheses (`tree_scope`). Or it is mixture (:mod:`camber.rerank.mixture`):
+    `kernels` of a `kernel_kind` in the space of all features, as wide as one of the factors in `bandwidth`. Without a
+    `tuner`, it is the learner's own: pro for those with curves, mert for trees, expected-bleu for the others (mert or,
+    with kernels, pro for other metrics than BLEU). A `grid` such as ``{"leaves": [2, 4]}`` has values of these settings
+    to choose from by cross-validation (:mod:`camber.rerank.choice`).
 
     >>> nbest = NBest.of_hypotheses(("lm",), [0, 2, 4], ["x", "a b c d", "a b c d", "y"], [[-2.0], [-1], [-1], [-3]])
     >>> reranker = Reranker(tuner="mert", tokenize="none").fit(nbest, [["a b c d", "a b c d"]])

@@ -266,7 +266,8 @@ def test_outside_scores_are_learnt_by_tuners_that_take_them(tuner: str) -> None:
     assert report.held_out is not None
     assert report.held_out.difference > 0.005
     with pytest.raises(SettingsError, match="expected-bleu cannot fit the weights of kernels for comet; use pro or"):
-        made(metric="extra:comet").fit(nbest.with_extra("comet", outside))
+        made(metric="extra:comet", tuner="expected-bleu").fit(nbest.with_extra("comet", outside))
+    assert made(metric="extra:comet").tuner == "pro"
 
 
 def test_the_prior_pulls_weights_of_kernels_to_0_and_its_gradient_is_right() -> None:
