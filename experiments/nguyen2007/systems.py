@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from camber.bend.mixtures.perceptron import perceptron_kernels
 from lists import METRIC
 
 from camber.bend.mixtures.em import fit_mixture
 from camber.bend.mixtures.mixture import Mixture
+from camber.bend.mixtures.perceptron import perceptron_kernels
 from camber.engine import Threads
 from camber.features.weights import Weights
 from camber.rerank.mixture import Prior
