@@ -41,7 +41,7 @@ class Plan:
 
     sizes: Sizes = field(default_factory=Sizes)
     scale: Scale = field(default_factory=Scale)
-    starts: int = 256
+    starts: int = 128
     sentences: int = figures.SENTENCES  # of training text, for the figures
 
 
