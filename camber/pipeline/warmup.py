@@ -16,7 +16,10 @@ from camber.arrays.distinct import number_pieces
 from camber.bend.bins import Bins
 from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
+from camber.bend.mixtures.em import EmSettings, fit_mixture
 from camber.bend.mixtures.mixture import Mixture
+from camber.bend.mixtures.nearest import Neighbours
+from camber.bend.mixtures.perceptron import perceptron_kernels
 from camber.bend.mixtures.reestimate import KeptPosteriors
 from camber.bend.settings import BendSettings
 from camber.bend.soft import SoftEdges
@@ -137,8 +140,19 @@ def _use_everything() -> None:
     kept.update(mixture)
     kept.gradient(one, kept.scores(one), engine=Threads(1))
     kept.in_weights(kept.scores(one))
+    _use_mixtures()
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
+
+
+def _use_mixtures() -> None:
+    """Fit kernels of both kinds, and ask for posteriors under each."""
+    points = np.arange(8.0)[:, None]
+    fitted = fit_mixture(points, 2, EmSettings(iterations=1), engine=Threads(1)).mixture
+    drawn = perceptron_kernels(points, np.array([0, 8]), points[:, 0], np.zeros(1, np.int64))
+    for mixture in (fitted, drawn):
+        mixture.posteriors(points, owners=np.zeros(8, np.int64), engine=Threads(1))
+    Neighbours.of(points).nearest(points, 1, engine=Threads(1))
 
 
 def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) -> None:
