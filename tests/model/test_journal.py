@@ -270,10 +270,15 @@ def test_whoever_cannot_wait_for_the_lock_is_told(phrase: Path, monkeypatch: pyt
 
 def test_a_lock_is_waited_for(tmp_path: Path) -> None:
     held = Lock(tmp_path / "lock", "it").__enter__()
-    timer = threading.Timer(0.1, lambda: held.__exit__(None, None, None))
-    timer.start()
+    released = threading.Event()
+
+    def release() -> None:
+        released.set()
+        held.__exit__(None, None, None)
+
+    threading.Timer(0.1, release).start()
     with Lock(tmp_path / "lock", "it", patience=30):
-        assert timer.finished.is_set()
+        assert released.is_set()
     timer.join()
 
 
