@@ -276,7 +276,8 @@ def test_a_lock_is_waited_for(tmp_path: Path) -> None:
         released.set()
         held.__exit__(None, None, None)
 
-    threading.Timer(0.1, release).start()
+    timer = threading.Timer(0.1, release)
+    timer.start()
     with Lock(tmp_path / "lock", "it", patience=30):
         assert released.is_set()
     timer.join()
