@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_new, learn_alignment
 from camber.bend.bins import Bins
 from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
+from camber.bend.mixtures.em import EmSettings, fit_mixture
+from camber.bend.mixtures.nearest import Neighbours
+from camber.bend.mixtures.perceptron import perceptron_kernels
 from camber.bend.settings import BendSettings
 from camber.bend.trees.bend import TreesBend
 from camber.bend.trees.forest import Forest
@@ -116,8 +121,19 @@ def _use_everything() -> None:
     lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])
     lookup.find(0, [0.1])
     lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
+    _use_mixtures()
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
+
+
+def _use_mixtures() -> None:
+    """Fit kernels of both kinds, and ask for posteriors under each."""
+    points = np.arange(8.0)[:, None]
+    fitted = fit_mixture(points, 2, EmSettings(iterations=1), engine=Threads(1)).mixture
+    drawn = perceptron_kernels(points, np.array([0, 8]), points[:, 0], np.zeros(1, np.int64))
+    for mixture in (fitted, drawn):
+        mixture.posteriors(points, owners=np.zeros(8, np.int64), engine=Threads(1))
+    Neighbours.of(points).nearest(points, 1, engine=Threads(1))
 
 
 def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) -> None:
