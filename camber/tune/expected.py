@@ -29,7 +29,7 @@ from camber.engine import LOCAL, Engine
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
-from camber.tune.descent import TIED_STEPS, Objective, lbfgs, rprop, tied_coordinates
+from camber.tune.descent import TIED_STEPS, Minimum, Objective, lbfgs, rprop, tied_coordinates
 from camber.tune.guards import check_task, finished
 from camber.tune.posterior import Posterior
 from camber.tune.regularise import L2, PAIRS, Scaled
@@ -38,6 +38,8 @@ from camber.tune.tuner import REGULARISER, SPARSE
 METHODS = ("rprop", "lbfgs")
 SIGMOID, CAPPED = "sigmoid", "capped"  # smooth brevity penalties
 _PATIENCE = 20  # idle steps of RProp under a regulariser, which pulls back what a first step of all weights overshot
+#: first steps that are tried under a regulariser, as shares of what a weight is usually moved by
+_FIRST_STEPS = (0.1, 0.01, 0.001, 0.0001)
 _LEAST = 1e-12  # expected matches below this count as this: the logarithm stays finite
 
 
@@ -132,13 +134,23 @@ class ExpectedBleu(Settings):
             seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
             minimum = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS))
         elif self.method == "rprop":
-            patience = 5 if regulariser is None else _PATIENCE
-            minimum = rprop(objective, first[data.free], 1.0 / data.scales(), self.steps, patience=patience)
+            minimum = self._climb(objective, first[data.free], 1.0 / data.scales(), held=regulariser is not None)
         else:
             minimum = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
         weights = first.copy()
         weights[data.free] = minimum.point
         return finished(data, weights, -minimum.value, {"steps": minimum.steps}, moved=minimum.moved)
+
+    def _climb(self, objective: Objective, start: F8, scales: F8, *, held: bool) -> Minimum:
+        """Climb by RProp; where a regulariser holds weights and all steps overshoot, begin again with shorter ones."""
+        if not held:
+            return rprop(objective, start, scales, self.steps)
+        below = objective(start)[0]
+        for first_step in _FIRST_STEPS:
+            minimum = rprop(objective, start, scales, self.steps, first_step, _PATIENCE)
+            if minimum.value < below:
+                break
+        return minimum
 
     def objective(self, data: TuningData, start: F8, regulariser: Regulariser | None = None) -> Objective:
         """Return the function that is minimised: tuned weights float64[free] → (-J, its gradient)."""

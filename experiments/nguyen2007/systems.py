@@ -59,7 +59,7 @@ class Scale:
             f"GMM-ML-{_short(self.small)}": Kernels("ml", self.small),
             f"GMM-ML-{_short(self.large)}": Kernels("ml", self.large),
             "GMM-PCP (dev)": Kernels("perceptron", of="dev"),
-            "GMM-PCP (train)": Kernels("perceptron", widest=0.5),
+            "GMM-PCP (train)": Kernels("perceptron", widest=0.25),
         }
 
 
