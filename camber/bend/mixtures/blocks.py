@@ -31,9 +31,10 @@ class Room(NamedTuple):
     leaf_bounds: Array  # float64[leaves]
     bounds: Array  # float64[SIZE]
     chosen: Array  # int64[places, or ROWS · SIZE]: places of kernels that can matter
-    gathered: Array  # float64[F, 2, CHUNK]: means and scales of some of them
+    gathered: Array  # float64[F · 2 · CHUNK]: means and scales of some of them, feature by feature
     constants: Array  # float64[CHUNK]: their constants
     whose: Array  # int64[CHUNK]: and whom they belong to
+    pair: Array  # float64[2 · CHUNK]: log densities of two points under these
     best: Array  # float64[ROWS]: the greatest log density of every point so far
     promising: Array  # int64[ROWS]: the leaf with the greatest bound
     logs: Array  # float64[ROWS, width]
@@ -48,9 +49,10 @@ class Room(NamedTuple):
             np.empty(len(leaves.tops)),
             np.empty(SIZE),
             np.empty(max(len(leaves.order), ROWS * SIZE), np.int64),
-            np.empty((features, 2, row_width(CHUNK))),
-            np.empty(CHUNK),
+            np.zeros(features * 2 * CHUNK),
+            np.zeros(CHUNK),
             np.empty(CHUNK, np.int64),
+            np.empty(2 * CHUNK),
             np.empty(ROWS),
             np.empty(ROWS, np.int64),
             np.empty((ROWS, row_width(max(width, CHUNK)))),
@@ -169,80 +171,89 @@ def greatest(values):
 @kernel_inlined
 def evaluate(points, start, owners, owned, leaves, room, first, last, column):
     """Fill ``logs[:, column:]`` with the log densities of a block under the kernels ``chosen[first:last]``."""
-    gathered, constants, logs = room.gathered, room.constants, room.logs
+    gathered, pair = room.gathered, room.pair
     features = points.shape[1]
     for begin in range(first, last, CHUNK):
-        size = min(CHUNK, last - begin)
-        to = column + begin - first
-        places = room.chosen[begin : begin + size]
+        places = room.chosen[begin : min(begin + CHUNK, last)]
+        size, to = len(places), column + begin - first
         for k in range(size):
-            constants[k] = leaves.constants[places[k]]
-        for k in range(size):
-            _gather(leaves.mean_rows, leaves.scale_rows, places[k], gathered, k)
-        for row in range(ROWS):
-            own = logs[row, to : to + size]
-            for k in range(size):
-                own[k] = constants[k]
+            room.constants[k] = leaves.constants[places[k]]
+        for f in range(features):
+            _gather(leaves.mean_rows, places, f, gathered[2 * f * CHUNK : (2 * f + 1) * CHUNK])
+            _gather(leaves.scale_rows, places, f, gathered[(2 * f + 1) * CHUNK : (2 * f + 2) * CHUNK])
         for row in range(0, ROWS, 2):
+            for k in range(CHUNK):
+                pair[k] = room.constants[k]
+                pair[k + CHUNK] = room.constants[k]
             one, two = points[start + row], points[start + row + 1]
             for f in range(0, features, STEP):
-                here = gathered[f : f + STEP]
-                first_logs, second_logs = logs[row, to : to + size], logs[row + 1, to : to + size]
+                here = gathered[2 * f * CHUNK : 2 * (f + STEP) * CHUNK]
                 if leaves.scales is None:
-                    _subtract_plain_squares(one[f : f + STEP], two[f : f + STEP], here, first_logs, second_logs)
+                    _subtract_plain_squares(one[f : f + STEP], two[f : f + STEP], here, pair)
                 else:
-                    _subtract_squares(one[f : f + STEP], two[f : f + STEP], here, first_logs, second_logs)
-        if owned:
-            whose = room.whose
+                    _subtract_squares(one[f : f + STEP], two[f : f + STEP], here, pair)
+            first_logs, second_logs = room.logs[row, to : to + size], room.logs[row + 1, to : to + size]
             for k in range(size):
-                whose[k] = leaves.owners[places[k]]
-            for row in range(ROWS):
-                owner = owners[start + row]
-                if owner >= 0:
-                    own = logs[row, to : to + size]
-                    for k in range(size):
-                        own[k] = -np.inf if whose[k] == owner else own[k]
+                first_logs[k] = pair[k]
+                second_logs[k] = pair[k + CHUNK]
+        if owned:
+            _leave_out_owned(owners, start, leaves.owners, places, room, to)
 
 
 @kernel_inlined
-def _gather(means, scales, place, gathered, k):
-    for f in range(means.shape[1]):
-        gathered[f, 0, k] = means[place, f]
-    if scales is not None:
-        for f in range(scales.shape[1]):
-            gathered[f, 1, k] = scales[place, f]
+def _gather(rows, places, f, column):
+    if rows is not None:
+        for k in range(len(places)):
+            column[k] = rows[places[k], f]
 
 
 @kernel_inlined
-def _subtract_squares(one, two, gathered, first, second):
-    """Subtract ((h - μ) / (√2 σ))² of four features of two points from their log densities."""
+def _leave_out_owned(owners, start, kernel_owners, places, room, to):
+    whose, size = room.whose, len(places)
+    for k in range(size):
+        whose[k] = kernel_owners[places[k]]
+    for row in range(ROWS):
+        owner = owners[start + row]
+        if owner >= 0:
+            own = room.logs[row, to : to + size]
+            for k in range(size):
+                own[k] = -np.inf if whose[k] == owner else own[k]
+
+
+@kernel_inlined
+def _subtract_squares(one, two, g, pair):
+    """Subtract ((h - μ) / (√2 σ))² of four features of two points from their log densities, float64[2 · CHUNK].
+
+    The means of a feature in `g` are followed by its scales. Distances between columns are constants, because that
+    lets the compiler see that nothing overlaps.
+    """
     a0, a1, a2, a3 = one[0], one[1], one[2], one[3]
     b0, b1, b2, b3 = two[0], two[1], two[2], two[3]
-    for k in range(len(first)):
-        mean, scale = gathered[0, 0, k], gathered[0, 1, k]
+    for k in range(CHUNK):
+        mean, scale = g[k], g[k + CHUNK]
         p0, q0 = (a0 - mean) * scale, (b0 - mean) * scale
-        mean, scale = gathered[1, 0, k], gathered[1, 1, k]
+        mean, scale = g[k + 2 * CHUNK], g[k + 3 * CHUNK]
         p1, q1 = (a1 - mean) * scale, (b1 - mean) * scale
-        mean, scale = gathered[2, 0, k], gathered[2, 1, k]
+        mean, scale = g[k + 4 * CHUNK], g[k + 5 * CHUNK]
         p2, q2 = (a2 - mean) * scale, (b2 - mean) * scale
-        mean, scale = gathered[3, 0, k], gathered[3, 1, k]
+        mean, scale = g[k + 6 * CHUNK], g[k + 7 * CHUNK]
         p3, q3 = (a3 - mean) * scale, (b3 - mean) * scale
-        first[k] -= (p0 * p0 + p1 * p1) + (p2 * p2 + p3 * p3)
-        second[k] -= (q0 * q0 + q1 * q1) + (q2 * q2 + q3 * q3)
+        pair[k] -= (p0 * p0 + p1 * p1) + (p2 * p2 + p3 * p3)
+        pair[k + CHUNK] -= (q0 * q0 + q1 * q1) + (q2 * q2 + q3 * q3)
 
 
 @kernel_inlined
-def _subtract_plain_squares(one, two, gathered, first, second):
+def _subtract_plain_squares(one, two, g, pair):
     """Subtract (h - μ)², the same where all has been divided by √2 σ."""
     a0, a1, a2, a3 = one[0], one[1], one[2], one[3]
     b0, b1, b2, b3 = two[0], two[1], two[2], two[3]
-    for k in range(len(first)):
-        p0, q0 = a0 - gathered[0, 0, k], b0 - gathered[0, 0, k]
-        p1, q1 = a1 - gathered[1, 0, k], b1 - gathered[1, 0, k]
-        p2, q2 = a2 - gathered[2, 0, k], b2 - gathered[2, 0, k]
-        p3, q3 = a3 - gathered[3, 0, k], b3 - gathered[3, 0, k]
-        first[k] -= (p0 * p0 + p1 * p1) + (p2 * p2 + p3 * p3)
-        second[k] -= (q0 * q0 + q1 * q1) + (q2 * q2 + q3 * q3)
+    for k in range(CHUNK):
+        p0, q0 = a0 - g[k], b0 - g[k]
+        p1, q1 = a1 - g[k + 2 * CHUNK], b1 - g[k + 2 * CHUNK]
+        p2, q2 = a2 - g[k + 4 * CHUNK], b2 - g[k + 4 * CHUNK]
+        p3, q3 = a3 - g[k + 6 * CHUNK], b3 - g[k + 6 * CHUNK]
+        pair[k] -= (p0 * p0 + p1 * p1) + (p2 * p2 + p3 * p3)
+        pair[k + CHUNK] -= (q0 * q0 + q1 * q1) + (q2 * q2 + q3 * q3)
 
 
 _LOG2_E = 1.4426950408889634
