@@ -124,4 +124,4 @@ def _cost(trainer: Trainer) -> str:
     """Say how long everything took."""
     steps = [json.loads(place.read_text()).get("cpu", 0.0) for place in trainer.work.glob(f"{trainer.language}.*.json")]
     total = (sum(steps) + cost(trainer.work, trainer.language)) / 60
-    return f"{total:.0f} CPU-minutes, lists and kernels included."
+    return f"{total:.0f} CPU-minutes for lists, kernels and fits; posteriors are not counted."
