@@ -3,17 +3,18 @@
     fitted = MarginRegression(cost=1.0).fit(source_rows, target_rows)
     fitted.alphas, fitted.gap
 
-Eq. 5 is a support vector machine without a bias over joint features: pairs of a source and a target n-gram, one example
-⟨ȳ_i, W x̄_i⟩ ≥ 1 - ξ_i for each sentence pair. Dual coordinate descent (Hsieh et al. 2008) takes one pair after the other
-to the best α_i in [0, C] and keeps W up to date. (Eq. 6 lacks a ½ of the quadratic term, which is the same as C doubled
-and W halved; here it is there.)
+Eq. 5 is a support vector machine without a bias over joint features: pairs of a source and a target n-gram, with one
+example ⟨ȳ_i, W x̄_i⟩ ≥ 1 - ξ_i for each sentence pair. Dual coordinate descent (Hsieh et al. 2008) takes one pair after
+the other to the best α_i in [0, C] and keeps W up to date. (Eq. 6 lacks a ½ of the quadratic term, which is the same as
+C doubled and W halved; here it is there.)
 
 Centred vectors are dense, but W is not needed densely: with b_i = α_i / (‖x̂_i‖ ‖ŷ_i‖), means μ and sparse x_i, y_i,
 
-    W = Σ b_i (y_i - μ_y)(x_i - μ_x)ᵀ = S - μ_y aᵀ - c μ_xᵀ + B μ_y μ_xᵀ,   S = Σ b_i y_i x_iᵀ, a = Σ b_i x_i, c = Σ b_i y_i
+    W = Σ b_i (y_i - μ_y)(x_i - μ_x)ᵀ = S - μ_y aᵀ - c μ_xᵀ + B μ_y μ_xᵀ
+    S = Σ b_i y_i x_iᵀ,   a = Σ b_i x_i,   c = Σ b_i y_i,   B = Σ b_i
 
-so S on pairs of n-grams that stand together in some sentence pair, and a few vectors, are enough. A pair of n-grams that
-stands together only once adds to nothing but the diagonal, so it is folded into it.
+so S on pairs of n-grams that stand together in some sentence pair, and a few vectors, are enough. A pair of n-grams
+that stands together only once adds to nothing but the diagonal, so it is folded into it.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def of_columns(rows: Counts, kept: I8) -> Counts:
 
 @kernel
 def _string_kernel(left, right, cumulated):
-    """Σ over pairs of places of the weights of all n-grams that end there in both: the longest common one says which."""
+    """Sum, over pairs of places, the weights of all n-grams that end there in both: the longest one says which."""
     order = len(cumulated)
     total = 0.0
     for i in range(len(left)):
