@@ -1,0 +1,1 @@
+"""Translation as regression: n-gram vectors of target sentences from those of source sentences."""
