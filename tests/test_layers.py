@@ -28,6 +28,7 @@ LAYERS = (
     ("nbest",),
     ("bend",),
     ("decode",),
+    ("regress",),
     ("tune",),
     ("model",),
     ("rerank",),

@@ -1,0 +1,126 @@
+"""N-gram vectors, ridge regression and maximum margin regression, against dense computations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import ngram_spectra
+from scipy.optimize import minimize
+
+from camber.arrays.sparse import Counts
+from camber.corpus import Sentences
+from camber.errors import CamberError
+from camber.regress import ridge
+from camber.regress.cholesky import cholesky, solve
+from camber.regress.margin import MarginRegression
+from camber.regress.ridge import Factorised, Gradients, gram_solver
+from camber.regress.spectrum import NgramMap, Spectrum, of_columns, squared_norms, string_kernel, transposed
+
+texts = st.lists(st.lists(st.sampled_from("abc"), max_size=7), min_size=1, max_size=6)
+spectra = st.builds(Spectrum, st.integers(1, 4), st.sampled_from(["blended", "weighted"]))
+
+
+@given(texts, spectra)
+def test_products_of_rows_are_the_string_kernel_and_that_is_its_definition(
+    text: list[list[str]], spectrum: Spectrum
+) -> None:
+    sentences = Sentences.encode(text)
+    _, rows = NgramMap.of(sentences, spectrum)
+    dense = rows.dense()
+    for i, left in enumerate(sentences):
+        for j, right in enumerate(sentences):
+            expected = ngram_spectra.kernel(left.tolist(), right.tolist(), spectrum.weights.tolist())
+            assert string_kernel(left, right, spectrum) == pytest.approx(expected)
+            assert float(dense[i] @ dense[j]) == pytest.approx(expected, rel=1e-5)
+    assert squared_norms(sentences, spectrum) == pytest.approx((dense**2).sum(1), rel=1e-5)
+
+
+@given(texts, texts, spectra)
+def test_known_ngrams_of_another_text_have_the_same_columns(
+    text: list[list[str]], other: list[list[str]], spectrum: Spectrum
+) -> None:
+    sentences = Sentences.encode(text)
+    grams, rows = NgramMap.of(sentences, spectrum)
+    assert grams.rows(sentences).dense().tolist() == rows.dense().tolist()
+    again = NgramMap.of_arrays(spectrum, grams.words, grams.arrays()["keys"], grams.lengths)
+    there = Sentences.encode(other, sentences.vocabulary)
+    assert again.rows(there).dense().tolist() == grams.rows(there).dense().tolist()
+    products = grams.rows(there).dense() @ rows.dense().T
+    for i, left in enumerate(there):
+        known = [-1 - k if word < 0 else word for k, word in enumerate(left.tolist())]  # no unknown word is another
+        for j, right in enumerate(sentences):
+            expected = ngram_spectra.kernel(known, right.tolist(), spectrum.weights.tolist())
+            assert products[i, j] == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_matrix_by_columns_and_with_some_columns_is_that_matrix() -> None:
+    table = np.random.default_rng(1).integers(0, 3, (5, 4))
+    rows = Counts.of_dense(table)
+    assert transposed(rows).dense().tolist() == table.T.tolist()
+    assert of_columns(rows, np.array([1, 3])).dense().tolist() == table[:, [1, 3]].tolist()
+
+
+@pytest.mark.parametrize("size", [1, 3, 64, 130])
+def test_the_factor_is_that_of_numpy_and_solves(size: int) -> None:
+    rng = np.random.default_rng(size)
+    table = rng.normal(size=(size, size + 3))
+    matrix = table @ table.T + np.eye(size)
+    factor = cholesky(matrix)
+    assert factor == pytest.approx(np.linalg.cholesky(matrix))
+    right = rng.normal(size=(size, 2))
+    solution = right.copy()
+    solve(factor, solution)
+    assert matrix @ solution == pytest.approx(right)
+    with pytest.raises(CamberError, match="not positive definite"):
+        cholesky(-matrix)
+
+
+def random_text(sentences: int, words: int, seed: int) -> Sentences:
+    rng = np.random.default_rng(seed)
+    return Sentences.encode(
+        [
+            [f"w{word}" for word in (rng.pareto(1.0, rng.integers(1, 9)) * 3).astype(int) % words]
+            for _ in range(sentences)
+        ]
+    )
+
+
+@pytest.mark.parametrize("frequent", [0, 5, 1000])
+def test_both_solvers_solve_with_the_gram_matrix(frequent: int) -> None:
+    _, rows = NgramMap.of(random_text(80, 30, 2), Spectrum(order=3))
+    dense = rows.dense()
+    right = np.random.default_rng(3).normal(size=(80, 3))
+    expected = np.linalg.solve(dense @ dense.T + 0.1 * np.eye(80), right)
+    assert Factorised.of(rows, 0.1).solve(right).values == pytest.approx(expected)
+    found = Gradients.of(rows, 0.1, tolerance=1e-10, frequent=frequent).solve(right)
+    assert found.values == pytest.approx(expected, abs=1e-6)
+    assert found.residual <= 1e-10
+    assert found.steps > 0
+
+
+def test_a_ridge_is_needed_and_the_size_chooses_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, rows = NgramMap.of(random_text(20, 9, 4), Spectrum())
+    with pytest.raises(CamberError, match="more than 0"):
+        gram_solver(rows, 0.0)
+    assert isinstance(gram_solver(rows, 1.0), Factorised)
+    monkeypatch.setattr(ridge, "SMALL", 10)
+    assert isinstance(gram_solver(rows, 1.0), Gradients)
+
+
+@pytest.mark.parametrize("cost", [0.05, 5.0])
+def test_margins_are_those_of_a_dense_solver(cost: float) -> None:
+    sides = [NgramMap.of(random_text(60, 20, seed), Spectrum(order=3))[1] for seed in (5, 6)]
+    fitted = MarginRegression(cost=cost, gap=1e-9, epochs=3000).fit(*sides)
+    centred = [side.dense() - side.dense().mean(0) for side in sides]
+    left, right = (table / np.linalg.norm(table, axis=1, keepdims=True) for table in centred)
+    quadratic = (left @ left.T) * (right @ right.T)
+    best = minimize(
+        lambda a: (0.5 * a @ quadratic @ a - a.sum(), quadratic @ a - 1.0), np.zeros(60), jac=True,
+        bounds=[(0, cost)] * 60, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 10000},
+    )  # fmt: skip
+    assert fitted.dual == pytest.approx(-best.fun, rel=1e-6)
+    assert fitted.gap <= 1e-9
+    assert fitted.alphas == pytest.approx(best.x, abs=1e-3)
+    assert ((fitted.alphas >= 0) & (fitted.alphas <= cost)).all()
