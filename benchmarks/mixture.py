@@ -67,7 +67,7 @@ def peak() -> float:
 
 
 def em_ours(count: int, kernels: int) -> tuple[float, float, float, float]:
-    """Return CPU-seconds of a round, memory in GB, the log likelihood of a point in the third, and what a first takes."""
+    """Return CPU-seconds of a round, memory in GB, a point's log likelihood in the third, CPU-seconds of a first."""
     points = hypotheses(count)
     mixture, floors = start(points, kernels), np.full(FEATURES, 1e-3)
     first = timed(lambda: maximise(mixture, expect(mixture, points, engine=ONE), floors))[0]
@@ -181,7 +181,8 @@ def main() -> None:
     for count, kernels in ((50_000, 1024), (200_000, 4096), (200_000, 16_384)):
         count = int(given.scale * count)
         own, memory, likelihood, own_first = alone(em_ours, count, kernels)
-        line = f"EM, a round, {count:,} points × {kernels:,} kernels: camber {own:.3f} CPU-s (first {own_first:.3f}), {memory:.2f} GB"
+        line = f"EM, a round, {count:,} points × {kernels:,} kernels: "
+        line += f"camber {own:.3f} CPU-s (first {own_first:.3f}), {memory:.2f} GB"
         if peers["sklearn"] and kernels == 1024:
             other, memory, other_likelihood, first = alone(em_peer, count, kernels)
             line += f" | scikit-learn {other:.2f} CPU-s (first {first:.2f}), {memory:.2f} GB"
@@ -202,8 +203,8 @@ def main() -> None:
     print(line, flush=True)
     sizes = [(100_000, 60_000)] + [(1_000_000, 300_000)] * given.whole
     for count, kernels in sizes:
+        count = int(given.scale * count)
         for bandwidth in (0.1, 0.25):
-            count = int(given.scale * count)
             own, memory, kept, dropped = alone(posteriors, count, kernels, bandwidth)
             print(
                 f"posteriors, {count:,} points × {kernels:,} kernels, bandwidth {bandwidth}: camber {own:.1f} CPU-s, "
