@@ -24,6 +24,7 @@ VERBS = {
     "nbest-folds": "Make n-best lists over a training corpus, leaving one fold out.",
     "rerank": "Re-rank the n-best lists of any engine.",
     "score": "Measure translations against references.",
+    "select": "Choose the training pairs that help most to translate a text.",
     "train": "Train a translator from parallel text.",
     "translate": "Translate text.",
     "tune": "Fit a model's weights to a development set.",
@@ -69,12 +70,21 @@ class Verbs(click.Group):
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--quiet", is_flag=True, help="Only warnings and errors on standard error.")
+@click.option(
+    "--gzip-ratio",
+    type=click.FloatRange(1),
+    help="Read gzip files that hold so many times their own size (default 100; 100 MB in any case).",
+)
 @click.version_option(package_name="camber")
-def cli(quiet: bool) -> None:
+def cli(quiet: bool, gzip_ratio: float | None) -> None:
     """Machine translation and n-best re-ranking in which every feature may bend."""
     from camber.progress import show
 
     show(quiet=quiet)
+    if gzip_ratio is not None:
+        from camber.files import RATIO_VARIABLE
+
+        os.environ[RATIO_VARIABLE] = repr(gzip_ratio)
 
 
 def main() -> None:
