@@ -15,7 +15,7 @@ import camber
 #: the packages (and modules beside them), from the bottom; those on one line do not know each other
 LAYERS = (
     ("errors", "lazy"),
-    ("registry",),
+    ("registry", "numbers"),
     ("settings", "progress"),
     ("kernel",),
     ("arrays", "files", "engine"),

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,17 +61,19 @@ seed_option = click.option("--seed", default=1, show_default=True, help="Seed of
 
 
 def settings_options(
-    *classes: type[Settings], prefix: str = "", shown: str = ""
+    *classes: type[Settings], prefix: str = "", shown: str = "", but: Collection[str] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a command with a flag for every field of the given settings classes, such as ``--[prefix-]order``.
 
-    `shown` is what help calls the default, where it is not that of the class.
+    `shown` is what help calls the default, where it is not that of the class; `but` are fields without a flag.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for cls in reversed(classes):
             hints = typing.get_type_hints(cls)
             for item in reversed(dataclasses.fields(cls)):
+                if item.name in but:
+                    continue
                 name = f"{prefix}_{item.name}" if prefix else item.name
                 flag = "--" + name.replace("_", "-")
                 choices = item.metadata.get("choices")
@@ -131,11 +133,13 @@ def naming_flags(prefixes: Mapping[type[Settings], str]) -> Iterator[None]:
         raise click.UsageError(told) from None
 
 
-def given(cls: type[Settings], values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def given(cls: type[Settings], values: dict[str, Any], prefix: str = "", but: Collection[str] = ()) -> dict[str, Any]:
     """Take the fields out of the keyword arguments, but return only those that the user named on the command line."""
     context = click.get_current_context()
     named = {}
     for item in dataclasses.fields(cls):
+        if item.name in but:
+            continue
         name = f"{prefix}_{item.name}" if prefix else item.name
         value = values.pop(name)
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:

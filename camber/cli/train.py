@@ -10,8 +10,9 @@ import click
 
 from camber.cli.options import FILE, Registered, engine_option, refuse_idle, seed_option
 from camber.cli.training import stage_flags, stage_options, train_settings
-from camber.pipeline.methods import METHODS
+from camber.pipeline.methods import METHODS, weighs
 from camber.progress import log
+from camber.regress.settings import MAXIMUM_MARGIN
 
 
 @click.command(help=__doc__)
@@ -23,7 +24,7 @@ from camber.progress import log
     type=Registered(METHODS),
     default="phrase",
     show_default=True,
-    help="Phrases, or hierarchical rules extracted for every sentence.",
+    help="Phrases, hierarchical rules extracted for every sentence, or a regression of n-gram vectors.",
 )
 @click.option("--dev-source", type=FILE, help="Source of a development set.")
 @click.option("--dev-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
@@ -48,11 +49,17 @@ def command(config: Path | None, **values: Any) -> None:
         refuse_idle(stage_flags("lm"), "with --lm, which is not estimated")
     if own:
         refuse_idle(stage_flags("align"), "with --alignment")
-    if not values["tuned"]:
+    if not weighs(METHODS.load(values["method"])):
+        reason = f"to --method {values['method']}, whose models have no weights"
+        refuse_idle(["lm", *stage_flags("tune"), *stage_flags("lm")], reason)
+    elif not values["tuned"]:
         refuse_idle(stage_flags("tune"), "with --no-tune")
     elif not has_dev and (own or values["held_out"] == 0):
         refuse_idle(stage_flags("tune"), "without a dev set or held-out pairs to tune on")
     settings, _ = train_settings(config, values)
+    margin = settings.kernel.regression == MAXIMUM_MARGIN
+    idle = ["kernel_ridge", "preimage_scale"] if margin else ["kernel_cost", "kernel_gap", "kernel_epochs"]
+    refuse_idle(idle, f"to --kernel-regression {settings.kernel.regression}")
     bend = settings.tune.bend
     refuse_idle(idle_settings(bend), f"to --bend {bend}")
     train(settings=settings, **values)

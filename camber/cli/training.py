@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from camber.cli.options import given, naming_flags, refuse_idle, settings_options
-from camber.pipeline.methods import METHODS
-from camber.pipeline.settings import SHARED, STAGES, TrainSettings, read_config
+from camber.pipeline.methods import METHODS, tables_of
+from camber.pipeline.settings import STAGES, TrainSettings, read_config
 
 #: stages whose flags carry the stage's name, because a field's name alone would say too little
-_PREFIXES = {"align": "align", "lm": "lm", "hiero": "hiero", "chart": "chart"}
+_PREFIXES = {name: name for name in ("align", "lm", "hiero", "chart", "kernel", "preimage")}
 
 
 def stage_options(but: Iterable[str] = ()) -> Callable[[Any], Any]:
@@ -42,7 +42,7 @@ def train_settings(
     The flags are removed from a command's `values`. `but` are the stages that the command has no flags of.
     """
     tables = read_config(config) if config else {}
-    used = (*SHARED, *METHODS.load(values["method"]).tables)
+    used = tables_of(METHODS.load(values["method"]))
     left_out = set(but)
     for name, cls in STAGES.items():
         if name in left_out:

@@ -1,7 +1,7 @@
 """camber translate: text in, translations out, line by line.
 
 Settings of the search that are not given are those that the model was made with. Hierarchical models have no
---distortion-limit and no --options.
+--distortion-limit and no --options; those of regressions have --beam in place of --pop-limit and --distortion-limit.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from camber.cli.options import FILE, engine_option, given, refuse_idle, settings
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
 from camber.nbest.formats import AUTO, FORMATS, format_to_write
+from camber.regress.settings import PreimageSettings
+
+#: settings of the pre-image search that phrase models have, too
+_PHRASE_FLAGS = ("options", "window")
 
 if TYPE_CHECKING:
     from camber.model.translator import Translation, Translator
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 @click.option("--distinct/--no-distinct", default=True, show_default=True, help="List every row of tokens once.")
 @click.option("--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).")
 @settings_options(DecodeSettings, shown="the model's own")
+@settings_options(PreimageSettings, shown="the model's own", but=_PHRASE_FLAGS)
 @engine_option
 def command(
     model: Path,
@@ -61,7 +66,8 @@ def command(
     elif not (written := format_to_write(nbest_file, nbest_format or AUTO)).any_feature:
         raise click.UsageError(f"the n-best format {written.name} has no place for the features of a model")
     check_outputs(output, nbest_file, alignment_file)
-    translator = _searching(load(model), model, given(DecodeSettings, values))
+    changes = given(DecodeSettings, values) | given(PreimageSettings, values, but=_PHRASE_FLAGS)
+    translator = _searching(load(model), model, changes)
     lines = iter(read_lines(source)) if source else _standard_input()
     interactive = source is None and sys.stdin.isatty()
     with ExitStack() as stack:
@@ -91,10 +97,11 @@ def _searching(translator: Translator, model: Path, changes: dict[str, Any]) -> 
         return translator
     known = translator.settings.to_dict()
     if unknown := [_flag(name) for name in changes if name not in known]:
-        shared = [_flag(name) for name in DecodeSettings().to_dict() if name in known]
+        shared = [_flag(name) for name in (DecodeSettings().to_dict() | PreimageSettings().to_dict()) if name in known]
+        kind = translator.directory.kind if translator.directory else "other"
+        kind = "hierarchical" if kind == "hiero" else kind
         raise click.UsageError(
-            f"{', '.join(unknown)}: {model} is a hierarchical model, which has no such setting; it has "
-            f"{', '.join(shared)}"
+            f"{', '.join(unknown)}: {model} is a {kind} model, which has no such setting; it has {', '.join(shared)}"
         )
     return translator.searching(changes)
 

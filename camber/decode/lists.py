@@ -9,11 +9,11 @@ import numpy as np
 from camber.arrays.ragged import offsets_from
 from camber.bend.bend import Bend
 from camber.decode.derivation import Derivation, parts_of
-from camber.decode.searcher import LogLinear
+from camber.decode.searcher import Featured
 from camber.nbest.nbest import NBest
 
 
-def to_nbest(decoder: LogLinear, decoded: Sequence[Sequence[Derivation]], texts: Sequence[str] | None = None) -> NBest:
+def to_nbest(decoder: Featured, decoded: Sequence[Sequence[Derivation]], texts: Sequence[str] | None = None) -> NBest:
     """Put the derivations of many sentences into one n-best list that keeps their parts, raw, and word alignments.
 
     `texts` are the finished texts of all derivations, where the decoder's words are not what a reader shall see: the

@@ -55,14 +55,22 @@ class Searcher(Protocol):
         """Return the (source, target) links of a derivation."""
 
 
-class LogLinear(Searcher, Protocol):
-    """A search under weighted features, as tuning needs it."""
-
-    weighing: Weighing
+class Featured(Searcher, Protocol):
+    """A search whose derivations have features, as n-best lists need it."""
 
     @property
     def inputs(self) -> tuple[Feature, ...]:
         """The features of a part, before the bend."""
+
+    @property
+    def bend(self) -> Bend:
+        """What is done to features before they are weighed, here or by others."""
+
+
+class LogLinear(Featured, Protocol):
+    """A search under weighted features, as tuning needs it."""
+
+    weighing: Weighing
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,10 +79,6 @@ class LogLinear(Searcher, Protocol):
     @property
     def weights(self) -> F8:
         """The weights, [names]."""
-
-    @property
-    def bend(self) -> Bend:
-        """What is done to features before they are weighed."""
 
     @property
     def target_vocabulary(self) -> Vocabulary:

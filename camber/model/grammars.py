@@ -48,6 +48,7 @@ class GrammarsKind:
     """Models of kind "hiero-grammars"; nothing is parsed on opening, arrays are memory-mapped."""
 
     takes_pairs = False
+    weighs = True
 
     def open(self, directory: ModelDirectory) -> tuple[LogLinear, Weights]:
         """Open a model: its decoder and its weights."""

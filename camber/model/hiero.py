@@ -90,6 +90,7 @@ class HieroKind:
     """Models of kind "hiero"."""
 
     takes_pairs = True
+    weighs = True
 
     def open(self, directory: ModelDirectory) -> tuple[LogLinear, Weights]:
         """Open a model: its decoder and its weights."""

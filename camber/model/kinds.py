@@ -42,6 +42,10 @@ class Kind(Protocol):
     def takes_pairs(self) -> bool:
         """Whether pairs can be added, because rules are extracted from them when the model is open."""
 
+    @property
+    def weighs(self) -> bool:
+        """Whether its search goes by weighted features, which can be tuned and bent; language models are some."""
+
     def open(self, directory: ModelDirectory) -> tuple[Searcher, Weights]:
         """Open a model: how it is searched, and its weights with their signature (none, if it has no weights)."""
 
@@ -56,6 +60,7 @@ KINDS: Registry[Kind] = Registry(
             "camber.model.hiero:KIND", "an indexed corpus, from which the rules of a sentence are extracted"
         ),
         "hiero-grammars": Entry("camber.model.grammars:KIND", "hierarchical rules that were made elsewhere"),
+        "kernel": Entry("camber.model.kernel:KIND", "a regression of n-gram vectors, and a table of phrase pairs"),
     },
 )
 
@@ -65,6 +70,16 @@ def open_decoder(directory: ModelDirectory) -> tuple[Searcher, Weights]:
     if directory.kind not in KINDS:
         raise ModelError(f"{directory.path}: a {directory.kind} model, which this version cannot translate with")
     return KINDS.load(directory.kind).open(directory)
+
+
+def check_weighs(directory: ModelDirectory) -> None:
+    """Refuse a model without weights, where they are needed."""
+    if directory.kind in KINDS and not KINDS.load(directory.kind).weighs:
+        raise ModelError(
+            f"{directory.path}: a {directory.kind} model has no weights to tune or to bend: one score alone says how "
+            "good a translation is; write lists with `camber translate --nbest-file` and re-rank them with `camber "
+            "rerank fit`, or train it with other settings"
+        )
 
 
 def open_weighed(rules: Unweighted, directory: ModelDirectory) -> tuple[LogLinear, Weights]:

@@ -71,6 +71,7 @@ class PhraseKind:
     """Models of kind "phrase"."""
 
     takes_pairs = True
+    weighs = True
 
     def open(self, directory: ModelDirectory) -> tuple[LogLinear, Weights]:
         """Open a model: its decoder and its weights."""

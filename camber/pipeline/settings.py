@@ -15,6 +15,7 @@ from camber.decode.phrase.settings import DecodeSettings
 from camber.errors import InputError, SettingsError
 from camber.files import decode_lines, read_bytes
 from camber.lm.kneser_ney import LmSettings
+from camber.regress.settings import KernelSettings, PreimageSettings
 from camber.rules.hiero.extraction import HieroSettings
 from camber.rules.phrase.settings import RuleSettings
 from camber.settings import Settings
@@ -32,10 +33,14 @@ STAGES: dict[str, type[Settings]] = {
     "tune": TuneSettings,
     "hiero": HieroSettings,
     "chart": ChartSettings,
+    "kernel": KernelSettings,
+    "preimage": PreimageSettings,
 }
 
 #: tables that every method uses
-SHARED = ("text", "clean", "align", "lm", "tune")
+SHARED = ("text", "clean", "align")
+#: tables that those methods use whose models have weights
+WEIGHED = ("lm", "tune")
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class TrainSettings:
     tune: TuneSettings = field(default_factory=TuneSettings)
     hiero: HieroSettings = field(default_factory=HieroSettings)
     chart: ChartSettings = field(default_factory=ChartSettings)
+    kernel: KernelSettings = field(default_factory=KernelSettings)
+    preimage: PreimageSettings = field(default_factory=PreimageSettings)
 
     @classmethod
     def from_dict(cls, tables: dict[str, dict[str, Any]]) -> TrainSettings:
@@ -66,13 +73,25 @@ class TrainSettings:
         return dataclasses.asdict(self)
 
 
+#: What a settings file may hold.
+MOST_LINES, MOST_LETTERS = 1000, 1000
+
+
 def read_config(path: str | Path) -> dict[str, dict[str, Any]]:
     """Read the tables of a TOML file, such as ``[lm]`` / ``order = 4``."""
-    text = "\n".join(decode_lines(read_bytes(path), path))
+    lines = decode_lines(read_bytes(path), path)
+    for number, line in enumerate(lines, 1):
+        # a parser takes far longer than in proportion for very long keys, and numbers of any length are none
+        if len(line) > MOST_LETTERS or number > MOST_LINES:
+            told = f"a settings file has at most {MOST_LINES:,} lines of at most {MOST_LETTERS:,} characters"
+            raise InputError(f"this is more than settings: {told}", path, number)
     try:
-        tables = tomllib.loads(text)
+        tables = tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"not valid TOML ({error})", path) from None
+    except RecursionError:
+        deepest = max(range(len(lines)), key=lambda at: lines[at].count("[") + lines[at].count("{"))
+        raise InputError("tables or lists in each other, too many to be read", path, deepest + 1) from None
     try:
         TrainSettings.from_dict(tables)
     except (SettingsError, TypeError) as error:

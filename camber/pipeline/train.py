@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ from camber.model.kinds import UNTUNED
 from camber.model.language_models import language_sizes, open_language_models, save_language_models
 from camber.model.translator import Translator, load
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
-from camber.pipeline.methods import METHODS, Method
+from camber.pipeline.methods import METHODS, Method, tables_of, unweighed, weighed, weighs
+from camber.pipeline.methods.method import Dev
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.pipeline.tune import tune_translator
@@ -43,7 +45,6 @@ from camber.tune.tuner import REGULARISER, SPARSE
 from camber.tune.tuners import check_tuner
 
 Name = str | Path
-Dev = tuple[list[str], list[list[str]]]  # source lines, and the lines of every reference
 
 #: the table of model.toml that tells what training wrote from what was changed since
 TRAINED = "trained"
@@ -70,8 +71,9 @@ def train(
 ) -> Translator:
     """Train a translator from two parallel files and return it, opened from its directory `model`.
 
-    `method` is "phrase", or "hiero" for hierarchical rules that are extracted for every sentence, or one that another
-    package brings along (see `camber.pipeline.methods`).
+    `method` is "phrase", or "hiero" for hierarchical rules that are extracted for every sentence, or "kernel" for a
+    regression, which has no language model and no weights, only a scale that is chosen on the dev set, or one that
+    another package brings along (see `camber.pipeline.methods`).
 
     `lm`: ARPA files to use instead of a language model of the target side; `alignment`: a Pharaoh file instead of our
     own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, none if nothing is
@@ -88,6 +90,10 @@ def train(
     references = [Path(dev_target)] if isinstance(dev_target, str | Path) else [Path(name) for name in dev_target]
     arpas = [Path(lm)] if isinstance(lm, str | Path) else [Path(name) for name in lm]
     chosen = METHODS.load(method)
+    if not weighs(chosen):
+        if arpas:
+            raise SettingsError(f"the method {method} has no language model; leave lm out")
+        tuned = tuned and unweighed(chosen).left_open(settings)
     # all that can be known is checked before the long work: a wrong path should not cost an hour
     check_place(model, chosen.kind)
     _check_added(model)
@@ -99,7 +105,12 @@ def train(
         training = Training(chosen, settings, stages, seed, engine)
         made = training.make(source, target, arpas, Path(alignment) if alignment else None, held_out)
         dev = dev or _held_out(made.corpus)
-        tuning = training.tune(made, dev) if tuned and dev and _can_be_tuned_on(dev) else None
+        tuning, told = None, False
+        if tuned and dev and _can_be_tuned_on(dev):
+            if weighs(chosen):
+                tuning = training.tune(made, dev)
+            else:
+                training, told = training.choose(made, dev), True
         if tuned and dev is None:
             log.info("not tuned: there is no dev set")
         if tuning is None and settings.tune.bend not in (KEEP, NONE):
@@ -108,7 +119,7 @@ def train(
         if not keep_work:
             stages.remove()
     translator = load(model)
-    if dev and tuning is None:
+    if dev and tuning is None and not told:
         _report(translator, dev, engine)
     return translator
 
@@ -119,7 +130,7 @@ class Made:
 
     corpus: Stage
     aligned: Stage
-    language: Stage
+    language: Stage | None  # None: the method has no language model
     rules: Stage
 
 
@@ -157,12 +168,14 @@ class Training:
             lambda folder: _align(corpus, alignment, settings, self.engine, folder),
             code=("camber.align",),
         )
-        language = run(
-            "lm",
-            {"corpus": corpus, "settings": settings.lm, "own": list(arpas)},
-            lambda folder: _language_models(corpus, arpas, settings, folder),
-            code=("camber.lm",),
-        )
+        language = None
+        if weighs(self.method):
+            language = run(
+                "lm",
+                {"corpus": corpus, "settings": settings.lm, "own": list(arpas)},
+                lambda folder: _language_models(corpus, arpas, settings, folder),
+                code=("camber.lm",),
+            )
         chosen = self.method.word_settings(settings)
         words = self.words(corpus, chosen) if chosen is not None else None
         rules = run(
@@ -194,8 +207,8 @@ class Training:
 
     def untuned(self, made: Made) -> Translator:
         """Open what the stages made as a translator with untuned weights."""
-        rules = self.method.open_rules(made.rules.folder, self.settings)
-        models = open_language_models(made.language.folder)
+        rules = weighed(self.method).open_rules(made.rules.folder, self.settings)
+        models = _language_models_of(made)
         weights = rules.untuned(len(models))
         text = TextPipeline.load(made.corpus.folder / "text")
         return Translator(text, rules.weighted(models, weights, None), weights)
@@ -206,19 +219,38 @@ class Training:
         return self.stages.run(
             "tune",
             {"corpus": made.corpus, "lm": made.language, "rules": made.rules, "settings": settings.tune, "dev": dev,
-             "seed": self.seed, "search": self.method.search_settings(settings)},
+             "seed": self.seed, "search": weighed(self.method).search_settings(settings)},
             lambda folder: _tune(self.untuned(made), dev, settings.tune, self.seed, self.engine, folder),
             code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend"),
         )  # fmt: skip
 
+    def choose(self, made: Made, dev: Dev) -> Training:
+        """Choose settings that were left open on a dev set, for a method without weights."""
+        method, settings = unweighed(self.method), self.settings
+
+        def choose(folder: Path) -> None:
+            text = TextPipeline.load(made.corpus.folder / "text")
+            tables = method.chosen(made.rules.folder, settings, text, dev, self.engine).to_dict()
+            (folder / "settings.json").write_text(json.dumps(tables), encoding="utf-8")
+
+        stage = self.stages.run(
+            "choose",
+            {"corpus": made.corpus, "rules": made.rules, "settings": settings.to_dict(), "dev": dev},
+            choose,
+            code=("camber.regress", "camber.decode", "camber.metrics"),
+        )
+        tables = json.loads((stage.folder / "settings.json").read_text(encoding="utf-8"))
+        return replace(self, settings=TrainSettings.from_dict(tables))
+
     def assemble(self, model: Path, made: Made, tuning: Stage | None) -> None:
         """Put the stages' outputs together into a model directory."""
         method = self.method
-        with write_model(model, method.kind, _as_made(self.settings, tuning)) as draft:
+        with write_model(model, method.kind, _as_made(self.settings, method, tuning)) as draft:
             _check_added(model)  # again, now that nobody else changes it
             draft.keep_old = _changed_since_training(model)
             draft.take_folder(made.corpus.folder / "text", "text")
-            draft.take_folder(made.language.folder)
+            if made.language is not None:
+                draft.take_folder(made.language.folder)
             draft.take_folder(made.rules.folder, method.folder)
             for name, place in method.keeps.items():
                 if (made.aligned.folder / name).is_dir():
@@ -227,13 +259,14 @@ class Training:
                     draft.take(made.aligned.folder / name, place)
             if tuning:
                 draft.take_folder(tuning.folder)
-            else:
+            elif weighs(method):
                 self.untuned(made).weights.write(draft.path("weights.tsv"))
-            draft.settings[TRAINED] = {"weights": hashlib.sha256(draft.path("weights.tsv").read_bytes()).hexdigest()}
-            draft.sizes |= {
-                **method.sizes(made.rules.folder),
-                **language_sizes(open_language_models(made.language.folder)),
-            }
+            weights = draft.path("weights.tsv")
+            digest = hashlib.sha256(weights.read_bytes()).hexdigest() if weights.exists() else ""
+            draft.settings[TRAINED] = {"weights": digest}
+            draft.sizes |= method.sizes(made.rules.folder)
+            if made.language is not None:
+                draft.sizes |= language_sizes(_language_models_of(made))
 
 
 def _to_hold_out(asked: int | None, *, has_dev: bool, has_alignment: bool, tuned: bool) -> int | None:
@@ -314,6 +347,10 @@ def _language_models(corpus: Stage, arpas: Sequence[Path], settings: TrainSettin
     save_language_models(models, folder)
 
 
+def _language_models_of(made: Made) -> list[NgramModel]:
+    return [] if made.language is None else open_language_models(made.language.folder)
+
+
 def _held_out(corpus: Stage) -> Dev | None:
     """Return the pairs that were set aside as a dev set with one reference."""
     held = load_held_out(corpus.folder)
@@ -341,9 +378,11 @@ def _tune(translator: Translator, dev: Dev, settings: TuneSettings, seed: int, e
         bend.write(folder / bend.FILE)
 
 
-def _as_made(settings: TrainSettings, tuning: Stage | None) -> dict[str, dict[str, Any]]:
+def _as_made(settings: TrainSettings, method: Method, tuning: Stage | None) -> dict[str, dict[str, Any]]:
     """Return the settings to record: nothing of a tuning or a bend that did not come about."""
     tables = settings.to_dict()
+    if not weighs(method):
+        return {name: tables[name] for name in tables_of(method)}
     if tuning is None or Weights.read(tuning.folder / "weights.tsv").signature == UNTUNED:
         del tables["tune"]
     elif _bent_file(settings.tune.bend, tuning.folder):
@@ -368,7 +407,7 @@ def _changed_since_training(model: Path) -> str:
     wrote = facts.get("settings", {}).get(TRAINED, {}).get("weights")
     if wrote is None:
         return "was not made by this version of `camber train`"
-    return "" if wrote == facts.get("files", {}).get("weights.tsv", {}).get("sha256") else "was tuned since"
+    return "" if wrote == facts.get("files", {}).get("weights.tsv", {}).get("sha256", "") else "was tuned since"
 
 
 def _report(translator: Translator, dev: Dev, engine: Engine) -> None:

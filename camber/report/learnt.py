@@ -47,6 +47,7 @@ class Learnt:
 def learnt(model: Any) -> Learnt:
     """Return what a translator or re-ranker (a folder, or one that is open) learnt; a linear one is an error."""
     from camber.model.directory import ModelDirectory
+    from camber.model.kinds import check_weighs
     from camber.rerank.mixture import Mixed
     from camber.rerank.reranker import KIND, Reranker
 
@@ -58,6 +59,8 @@ def learnt(model: Any) -> Learnt:
         kernels = model.fitted if isinstance(model.fitted, Mixed) else None
         result = Learnt(model.responses(), model.fitted.trees(), kernels)
     else:
+        if model.directory is not None:
+            check_weighs(model.directory)
         bend, weights = model.decoder.bend, model.weights.values
         linear, remedy = not bend.FILE, f"camber tune {where} --bend mnr …"
         result = Learnt(bend.show(weights), bend.trees(weights))

@@ -16,7 +16,7 @@ from camber.corpus import Bitext
 from camber.engine import Engine
 from camber.pipeline.methods import METHODS
 from camber.pipeline.methods.phrase import PhraseMethod
-from camber.pipeline.settings import SHARED, STAGES, TrainSettings
+from camber.pipeline.settings import SHARED, STAGES, WEIGHED, TrainSettings
 from camber.pipeline.train import train
 
 
@@ -45,7 +45,8 @@ def first_links(monkeypatch: pytest.MonkeyPatch, install: Callable[[str, dict[st
 
 def test_every_table_of_settings_is_shared_or_of_a_method() -> None:
     tables = [table for name in METHODS for table in METHODS.load(name).tables]
-    assert sorted((*SHARED, *tables)) == sorted(STAGES)
+    assert not set(tables) & {*SHARED, *WEIGHED}
+    assert {*SHARED, *WEIGHED, *tables} == set(STAGES)
 
 
 def test_our_methods_are_named_as_they_are_registered() -> None:
@@ -63,11 +64,11 @@ def test_another_package_brings_a_method(first_links: str, hotel_files: Path, tm
 
 
 def test_the_command_offers_the_methods_of_other_packages(first_links: str, hotel_files: Path, tmp_path: Path) -> None:
-    assert "[phrase|hiero|first-links]" in CliRunner().invoke(command, ["--help"]).output.replace("\n", "")
+    assert "[phrase|hiero|kernel|first-links]" in CliRunner().invoke(command, ["--help"]).output.replace("\n", "")
     files = ["--source", str(hotel_files / "train.es"), "--target", str(hotel_files / "train.en")]
     told = CliRunner().invoke(command, [*files, "--model", str(tmp_path / "m"), "--method", "other"])
     assert told.exit_code == 2
-    assert "'other' is not one of 'phrase', 'hiero', 'first-links'." in told.output
+    assert "'other' is not one of 'phrase', 'hiero', 'kernel', 'first-links'." in told.output
     told = CliRunner().invoke(
         command, [*files, "--model", str(tmp_path / "m"), "--method", first_links, "--max-phrase-length", "3"]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import ngram_spectra
@@ -68,11 +69,15 @@ def test_the_factor_is_that_of_numpy_and_solves(size: int) -> None:
     table = rng.normal(size=(size, size + 3))
     matrix = table @ table.T + np.eye(size)
     factor = cholesky(matrix)
-    assert factor == pytest.approx(np.linalg.cholesky(matrix))
+    assert np.tril(factor) == pytest.approx(np.linalg.cholesky(matrix))
+    assert (factor == factor.T).all()
     right = rng.normal(size=(size, 2))
     solution = right.copy()
     solve(factor, solution)
     assert matrix @ solution == pytest.approx(right)
+    one = right[:, 1].copy()
+    solve(factor, one)
+    assert one == pytest.approx(solution[:, 1])
     with pytest.raises(CamberError, match="not positive definite"):
         cholesky(-matrix)
 
@@ -88,16 +93,41 @@ def random_text(sentences: int, words: int, seed: int) -> Sentences:
 
 
 @pytest.mark.parametrize("frequent", [0, 5, 1000])
-def test_both_solvers_solve_with_the_gram_matrix(frequent: int) -> None:
-    _, rows = NgramMap.of(random_text(80, 30, 2), Spectrum(order=3))
+@pytest.mark.parametrize("weighting", ["blended", "weighted"])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_both_solvers_solve_with_the_gram_matrix(frequent: int, weighting: str, columns: int) -> None:
+    _, rows = NgramMap.of(random_text(80, 30, 2), Spectrum(order=3, weighting=weighting))
     dense = rows.dense()
-    right = np.random.default_rng(3).normal(size=(80, 3))
+    right = np.random.default_rng(3).normal(size=(80, columns))
     expected = np.linalg.solve(dense @ dense.T + 0.1 * np.eye(80), right)
     assert Factorised.of(rows, 0.1).solve(right).values == pytest.approx(expected)
     found = Gradients.of(rows, 0.1, tolerance=1e-10, frequent=frequent).solve(right)
     assert found.values == pytest.approx(expected, abs=1e-6)
     assert found.residual <= 1e-10
     assert found.steps > 0
+
+
+def test_conjugate_gradients_stop_where_nothing_is_left_and_take_as_many_steps_as_others() -> None:
+    _, rows = NgramMap.of(random_text(400, 60, 7), Spectrum())
+    right = np.random.default_rng(8).normal(size=(400, 3))
+    right[:, 1] = 0.0
+    solver = Gradients.of(rows, 1.0, tolerance=1e-6, frequent=0)
+    found = solver.solve(right)
+    assert (found.values[:, 1] == 0.0).all()
+    dense = rows.dense() @ rows.dense().T + np.eye(400)
+    steps: list[int] = []
+    diagonal = np.diag(1.0 / np.diag(dense))
+    solution, _ = scipy.sparse.linalg.cg(dense, right[:, 0], rtol=1e-6, M=diagonal, callback=lambda _: steps.append(1))
+    alone = solver.solve(right[:, :1])
+    assert alone.values[:, 0] == pytest.approx(solution, abs=1e-4)
+    assert alone.steps == pytest.approx(len(steps), rel=0.1)
+
+
+def test_vectors_that_are_not_counts_are_refused() -> None:
+    table = np.array([[1.0, 0.0], [1.5, 1.0], [0.0, 1.0]])
+    with pytest.raises(CamberError, match="not counts"):
+        Gradients.of(Counts.of_dense(table), 1.0)
+    assert Factorised.of(Counts.of_dense(table), 1.0).solve(np.ones((3, 1))).steps == 0
 
 
 def test_a_ridge_is_needed_and_the_size_chooses_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:

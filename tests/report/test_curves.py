@@ -87,7 +87,7 @@ def checked(text: str) -> Checker:
 def fake_model(responses: list[Response]) -> SimpleNamespace:
     """What the drawing needs of a translator whose features are bent."""
     bend = SimpleNamespace(show=lambda weights: responses, trees=lambda weights: [], FILE="bins.tsv", kind="mnr")
-    return SimpleNamespace(decoder=SimpleNamespace(bend=bend), weights=SimpleNamespace(values={}))
+    return SimpleNamespace(decoder=SimpleNamespace(bend=bend), weights=SimpleNamespace(values={}), directory=None)
 
 
 def test_the_page_is_well_formed_and_loads_and_runs_nothing() -> None:

@@ -18,7 +18,8 @@ def test_the_responses_of_a_bend_are_drawn(tmp_path: Path) -> None:
     bins = {"p_coherent": Bins.make(values, 4), "count_s": Bins.make([1, 1, 1, 2, 3], 4)}
     bend = DiscreteBend(tuple(map(Feature, ("lm", "p_coherent", "count_s"))), bins)
     learnt = {name: float(place) for place, name in enumerate(bend.names)}
-    model = SimpleNamespace(decoder=SimpleNamespace(bend=bend), weights=SimpleNamespace(values=learnt))
+    weights = SimpleNamespace(values=learnt)
+    model = SimpleNamespace(decoder=SimpleNamespace(bend=bend), weights=weights, directory=None)
     drawn = camber.curves(model, tmp_path / "curves.html", ["count_s", "p_coherent"])
     assert [(response.feature, len(response), response.direction) for response in drawn] == [
         ("count_s", 3, 1),

@@ -54,7 +54,7 @@ class HieroMethod:
         """Open the index."""
         return open_rules(folder, CorpusIndex.load(folder), settings.hiero, settings.chart)
 
-    def sizes(self, folder: Path) -> dict[str, int]:
+    def sizes(self, folder: Path) -> dict[str, Any]:
         """Return what a reader of `model.toml` wants to know about the index."""
         return index_sizes(CorpusIndex.load(folder))
 

@@ -13,6 +13,9 @@ from camber.features.weights import Weights
 from camber.model.kinds import Unweighted
 from camber.pipeline.settings import TrainSettings
 from camber.rules.settings import WordSettings
+from camber.text.pipeline import TextPipeline
+
+Dev = tuple[list[str], list[list[str]]]  # source lines, and the lines of every reference
 
 
 class Trainable(Unweighted, Protocol):
@@ -52,9 +55,6 @@ class Method(Protocol):
     def rule_settings(self, settings: TrainSettings) -> Any:
         """Return the settings that its rules depend on."""
 
-    def search_settings(self, settings: TrainSettings) -> Any:
-        """Return the settings of extraction on demand and search, which tuning depends on."""
-
     def make_rules(
         self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
     ) -> None:
@@ -66,8 +66,27 @@ class Method(Protocol):
     def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
         """Add such features to what :meth:`make_rules` wrote; `words` is the folder of what was learnt."""
 
+    def sizes(self, folder: Path) -> dict[str, Any]:
+        """Return what a reader of `model.toml` wants to know about the rules."""
+
+
+class UnweighedMethod(Method, Protocol):
+    """A method whose kind of model has no weights; some setting may still be chosen on a dev set."""
+
+    def left_open(self, settings: TrainSettings) -> bool:
+        """Say whether something is to be chosen."""
+
+    def chosen(
+        self, folder: Path, settings: TrainSettings, text: TextPipeline, dev: Dev, engine: Engine
+    ) -> TrainSettings:
+        """Choose it on raw lines of a dev set; `folder` is what :meth:`make_rules` filled."""
+
+
+class WeighedMethod(Method, Protocol):
+    """A method whose kind of model has weights."""
+
+    def search_settings(self, settings: TrainSettings) -> Any:
+        """Return the settings of extraction on demand and search, which tuning depends on."""
+
     def open_rules(self, folder: Path, settings: TrainSettings) -> Trainable:
         """Open what :meth:`make_rules` wrote."""
-
-    def sizes(self, folder: Path) -> dict[str, int]:
-        """Return what a reader of `model.toml` wants to know about the rules."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from camber.align.pharaoh import Alignment
 from camber.corpus import Bitext
@@ -56,7 +57,7 @@ class PhraseMethod:
         """Open the phrase pairs."""
         return open_rules(folder, settings.rules.features, settings.decode)
 
-    def sizes(self, folder: Path) -> dict[str, int]:
+    def sizes(self, folder: Path) -> dict[str, Any]:
         """Return what a reader of `model.toml` wants to know about the phrase pairs."""
         return store_sizes(RuleStore.load(folder))
 

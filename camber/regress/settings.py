@@ -1,0 +1,49 @@
+"""Settings of translation by regression: what is learnt, and how the sentence behind a prediction is searched for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from camber.regress.spectrum import BLENDED, WEIGHTED, Spectrum
+from camber.settings import Settings, setting
+
+#: the regressions of wang2007: least squares with a ridge, and maximum margin
+LEAST_SQUARES, MAXIMUM_MARGIN = "lsr", "mmr"
+
+
+@dataclass(frozen=True)
+class KernelSettings(Settings):
+    """Which regression is learnt, from which n-grams."""
+
+    regression: str = setting(
+        LEAST_SQUARES,
+        "least squares (lsr), or maximum margin (mmr)",
+        choices=(LEAST_SQUARES, MAXIMUM_MARGIN),
+    )
+    order: int = setting(3, "longest n-gram of the vectors of sentences", low=1, high=16)
+    weighting: str = setting(
+        BLENDED, "what a common n-gram counts: 1, or its number of words", choices=(BLENDED, WEIGHTED)
+    )
+    ridge: float = setting(0.1, "of least squares: what is added to the Gram matrix's diagonal", low=1e-9)
+    cost: float = setting(1.0, "of maximum margin: C, what a pair inside the margin costs", low=1e-9)
+    gap: float = setting(1e-3, "of maximum margin: relative duality gap at which to stop", low=1e-12)
+    epochs: int = setting(100, "of maximum margin: passes over all pairs at most", low=1)
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """Which n-grams make the vector of a sentence."""
+        return Spectrum(self.order, self.weighting)
+
+
+@dataclass(frozen=True)
+class PreimageSettings(Settings):
+    """How wide the search is."""
+
+    beam: int = setting(100, "hypotheses kept for every stack; a list of candidates has no more", low=1)
+    options: int = setting(10, "translation options for each source phrase, by p(t|s)", low=1)
+    scale: float = setting(
+        0.0,
+        "of least squares: what predictions are multiplied by (0: training chooses on the dev set, or takes 1)",
+        low=0.0,
+    )
+    window: int = setting(50, "longer sentences are decoded in windows of this many words", low=10)
