@@ -8,31 +8,87 @@ from __future__ import annotations
 
 import gzip
 import io
+import math
 import os
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from camber.errors import InputError
+from camber.errors import InputError, SettingsError
+
+#: A gzip file may hold so many bytes whatever its size, or else so many times its size (see :func:`most_unpacked`).
+FREE_BYTES, GZIP_RATIO = 100_000_000, 100.0
+#: The variable that names another ratio; the flag ``--gzip-ratio`` sets it.
+RATIO_VARIABLE = "CAMBER_GZIP_RATIO"
+
+
+def most_unpacked(packed: int) -> float:
+    """Return how many bytes a gzip file of `packed` bytes may hold: some small files unpack to more than memory has.
+
+    >>> most_unpacked(10) == FREE_BYTES, most_unpacked(FREE_BYTES) == 100 * FREE_BYTES
+    (True, True)
+    """
+    given = os.environ.get(RATIO_VARIABLE, "")
+    try:
+        ratio = float(given) if given else GZIP_RATIO
+    except ValueError:
+        ratio = math.nan
+    if not ratio >= 1:
+        raise SettingsError(f"{RATIO_VARIABLE} is {given!r}; expected a number, 1 or more")
+    return max(FREE_BYTES, ratio * packed)
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, up to what such a file may hold."""
+
+    def __init__(self, packed: IO[bytes], path: str | Path) -> None:
+        self.stream, self.path, self.total = gzip.GzipFile(fileobj=packed), path, 0
+        facts = os.fstat(packed.fileno())
+        self.most = most_unpacked(facts.st_size) if stat.S_ISREG(facts.st_mode) else math.inf
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self.stream.readinto(buffer)
+        self.total += count
+        if self.total > self.most:
+            raise InputError(
+                f"this gzip file holds more than {self.most:,.0f} bytes, far more than its own size",
+                self.path,
+                remedy="unpack it, or allow it: --gzip-ratio 2000 before the command",
+            )
+        return count
+
+
+@contextmanager
+def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open the content of a plain or gzip file, told apart by content, not by name."""
+    try:
+        with open(path, "rb") as raw:
+            if raw.peek(2)[:2] == b"\x1f\x8b":
+                with io.BufferedReader(_Unpacked(raw, path), 1 << 16) as stream:
+                    yield stream
+            else:
+                yield raw
+    except FileNotFoundError:
+        raise InputError("no such file", path, remedy="check the path") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"damaged gzip file ({error})", path, remedy="copy or compress it again") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path) from None
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Return the whole content of a plain or gzip file (told apart by content, not by name)."""
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise InputError("no such file", path, remedy="check the path") from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path) from None
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"damaged gzip file ({error})", path, remedy="copy or compress it again") from None
-    return data
+    """Return the whole content of a plain or gzip file."""
+    if "\0" in str(path):
+        raise InputError("no such file", repr(str(path)), remedy="check the path")
+    with open_bytes(path) as stream:
+        return stream.read()
 
 
 def decode_lines(data: bytes, path: str | Path = "standard input", *, exact: bool = False) -> list[str]:

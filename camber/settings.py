@@ -16,6 +16,9 @@ from typing import Any, Protocol, Self
 
 from camber.errors import SettingsError
 
+#: What the integers of kernels hold.
+_LARGEST = 2**63 - 1
+
 
 class Choices(Protocol):
     """Names to choose from: a tuple, or a registry."""
@@ -51,6 +54,8 @@ class Settings:
             value, rule = getattr(self, item.name), item.metadata
             name = f"{type(self).__name__}.{item.name}"
             kind = type(item.default)
+            if type(value) is int and abs(value) > _LARGEST:
+                raise SettingsError(f"{name} is too large a number; the most is {_LARGEST:,}")
             if isinstance(value, int) and kind is float and not isinstance(value, bool):
                 object.__setattr__(self, item.name, value := float(value))
             if type(value) is not kind or value != value:  # a NaN differs from itself

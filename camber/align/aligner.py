@@ -16,11 +16,11 @@ import numpy as np
 
 from camber.align.agreement import Trainer
 from camber.align.lesson import Lesson
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.ragged import owners_of
 from camber.arrays.types import F4, F8, I4, I8
 from camber.corpus.vocabulary import Vocabulary
-from camber.errors import ModelError
 
 #: Version of the folder that :meth:`Aligner.save` writes.
 FORMAT = 1
@@ -150,12 +150,15 @@ class Aligner:
         facts = read_facts(folder / "aligner.json", "an aligner", FORMAT, {"symmetrise": str})
         source, target = (Vocabulary.load(folder / f"{side}.vocabulary.txt") for side in ("source", "target"))
         aligner = cls(source=source, target=target, **facts, **open_arrays(folder, _ARRAYS))
-        fits = (
-            len(aligner.entry_offsets) == len(source) + 1
-            and aligner.entry_offsets[-1] == len(aligner.entry_targets) == len(aligner.counts)
-            and aligner.source_words.shape == (max(len(source), 1), 2)
-            and aligner.target_words.shape == (max(len(target), 1), 2)
+        checks, entries = Checks(folder), len(aligner.entry_targets)
+        checks.offsets("entry_offsets", aligner.entry_offsets, len(source), entries)
+        checks.below("entry_targets", aligner.entry_targets, len(target))
+        checks.shape("counts", aligner.counts, entries)
+        checks.shape("source_words", aligner.source_words, max(len(source), 1), 2)
+        checks.shape("target_words", aligner.target_words, max(len(target), 1), 2)
+        checks.that(
+            len(aligner.jumps) == 2 and aligner.jumps.shape[1] % 2 == 1, "jumps", f"shape {aligner.jumps.shape}"
         )
-        if not fits:
-            raise ModelError(f"{folder}: the arrays of the aligner do not fit together; train the model again")
+        for name in ("counts", "source_words", "target_words", "jumps"):
+            checks.finite(name, getattr(aligner, name), least=0.0)
         return aligner

@@ -7,6 +7,7 @@ AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|).
 from __future__ import annotations
 
 import re
+from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +16,12 @@ import numpy as np
 from camber.align.pharaoh import Alignment
 from camber.arrays.ragged import owners_of
 from camber.arrays.types import I8
-from camber.errors import InputError
+from camber.errors import CamberError, InputError
 from camber.files import read_lines
+from camber.numbers import shown, whole_number
 
+#: The last position, and the most sentence pairs: more are damaged lines, and three such numbers are one key.
+MOST = 2**21 - 1
 _LINK = re.compile(r"([0-9]+)([-p?])([0-9]+)")
 _ROW = re.compile(r"\s*([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+[0-9.]+)?\s*")
 
@@ -76,52 +80,60 @@ def read_gold(path: str | Path) -> Gold:
     """
     lines = read_lines(path)
     first = next((line for line in lines if line.strip()), "")
-    sure, possible = _read_rows(lines, path) if _ROW.fullmatch(first) else _read_links(lines, path)
-    return Gold(Alignment.from_pairs(sure), Alignment.from_pairs(possible))
+    rows, pairs = _read_rows(lines, path) if _ROW.fullmatch(first) else _read_links(lines, path)
+    table = np.frombuffer(rows, np.int64).reshape(-1, 4)
+    return Gold(_alignment(table[table[:, 3] > 0], pairs), _alignment(table, pairs))
 
 
-Links = list[list[tuple[int, int]]]
+def _alignment(rows: I8, pairs: int) -> Alignment:
+    """Sort links int64[links, 4] (pair, source, target, any) and drop repeats."""
+    links = np.unique(rows[:, :3], axis=0)
+    offsets = np.searchsorted(links[:, 0], np.arange(pairs + 1))
+    return Alignment(np.ascontiguousarray(links[:, 1:], np.int32), offsets.astype(np.int64))
 
 
-def _read_links(lines: list[str], path: str | Path) -> tuple[Links, Links]:
-    sure: Links = [[] for _ in lines]
-    possible: Links = [[] for _ in lines]
+def _read_links(lines: list[str], path: str | Path) -> tuple[array[int], int]:
+    """Return rows of pair, source, target, and 1 if the link is sure; and how many pairs there are."""
+    rows = array("q")
     for number, line in enumerate(lines):
         for item in line.split():
             match = _LINK.fullmatch(item)
             if not match:
-                raise InputError(f"{item!r} is not a gold link", path, number + 1, remedy="links look like 0-0 or 1p2")
-            link = int(match[1]), int(match[3])
-            possible[number].append(link)
-            if match[2] == "-":
-                sure[number].append(link)
-    return sure, possible
+                told = f"{shown(item)} is not a gold link"
+                raise InputError(told, path, number + 1, remedy="links look like 0-0 or 1p2")
+            source, target = (_place(match[k], "position", path, number + 1) for k in (1, 3))
+            rows.extend((number, source, target, match[2] == "-"))
+    return rows, len(lines)
 
 
-def _read_rows(lines: list[str], path: str | Path) -> tuple[Links, Links]:
-    sure: Links = []
-    possible: Links = []
+def _read_rows(lines: list[str], path: str | Path) -> tuple[array[int], int]:
+    """Return what :func:`_read_links` does."""
+    rows = array("q")
+    pairs = 0
     for number, line in enumerate(lines, 1):
-        match = _ROW.fullmatch(line)
-        if not match or int(match[1]) == 0:
-            if not line.strip():
-                continue
-            raise InputError(f"{line!r} is not a gold link", path, number, remedy="rows look like 1 1 2 S, from 1")
-        pair, source, target = (int(match[k]) - 1 for k in (1, 2, 3))
-        while len(sure) <= pair:
-            sure.append([])
-            possible.append([])
-        if source < 0 or target < 0:  # a link to NULL is no link
+        if not line.strip():
             continue
-        possible[pair].append((source, target))
-        if match[4] != "P":
-            sure[pair].append((source, target))
-    return sure, possible
+        match = _ROW.fullmatch(line)
+        pair = _place(match[1], "sentence pair", path, number) if match else 0
+        if not match or pair == 0:
+            told = f"{shown(line)} is not a gold link"
+            raise InputError(told, path, number, remedy="rows look like 1 1 2 S, from 1")
+        source, target = (_place(match[k], "position", path, number) - 1 for k in (2, 3))
+        pairs = max(pairs, pair)
+        if source >= 0 and target >= 0:  # a link to NULL is no link
+            rows.extend((pair - 1, source, target, match[4] != "P"))
+    return rows, pairs
+
+
+def _place(text: str, what: str, path: str | Path, line: int) -> int:
+    return whole_number(text, what, path, line, most=MOST)
 
 
 def _keys(alignment: Alignment, pairs: int) -> I8:
     """Number the links of the first pairs: no two links have the same key."""
     offsets = alignment.offsets[: pairs + 1]
     links = alignment.links[: offsets[-1]].astype(np.int64)
+    if links.max(initial=0) > MOST or pairs > MOST:
+        raise CamberError(f"links beyond position {MOST:,}, or of more pairs, are not compared")
     owner = owners_of(offsets)
     return (owner << 42) | (links[:, 0] << 21) | links[:, 1]

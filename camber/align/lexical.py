@@ -79,10 +79,15 @@ class LexicalTable:
             array = np.load(path, allow_pickle=False).astype(np.int64)
             if array.ndim != 2 or array.shape[1] != 3 or len(array) < 1 or array[0, 2] != FORMAT:
                 raise ValueError(f"format {FORMAT} expected")
-        except (OSError, ValueError) as error:
+            source_words, target_words = (int(size) for size in array[0, :2])
+            keys = _keys(array[1:, 0], array[1:, 1], target_words)
+            rows = array[1:]
+            if (rows[:, :2] < NULL).any() or (rows[:, :2] >= array[0, :2]).any() or (rows[:, 2] < 1).any():
+                raise ValueError("words or counts out of range")
+            if (keys[1:] <= keys[:-1]).any():
+                raise ValueError("rows that are not sorted")
+        except (OSError, ValueError, EOFError) as error:
             raise ModelError(f"{path}: not a lexical table ({error}); train the model again") from None
-        source_words, target_words = (int(size) for size in array[0, :2])
-        keys = _keys(array[1:, 0], array[1:, 1], target_words)
         return cls.from_counts(keys, array[1:, 2], (source_words, target_words))
 
     def __len__(self) -> int:

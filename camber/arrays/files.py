@@ -37,7 +37,7 @@ def open_array(path: Path, kind: npt.DTypeLike, dimensions: int, remedy: str = "
     try:
         empty = path.stat().st_size <= 128  # an array without elements cannot be mapped
         array = np.load(path, mmap_mode=None if empty else "c", allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # a damaged header makes NumPy raise anything from SyntaxError to MemoryError
         raise ModelError(f"{path}: cannot be opened ({error}); {remedy}") from None
     if array.dtype != kind or array.ndim != dimensions:
         raise ModelError(
@@ -59,7 +59,7 @@ def read_facts(path: Path, what: str, version: int, kinds: Mapping[str, Callable
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         actual, values = facts["format"], {name: kind(facts[name]) for name, kind in kinds.items()}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(f"{path.parent}: not {what} ({error}); train the model again") from None
     if actual != version:
         noun = what.split(" ", 1)[1]

@@ -33,6 +33,7 @@ from camber.errors import CamberError, InputError, SettingsError
 from camber.features.feature import NUMBER, RULE, Feature, names_of
 from camber.features.parts import Parts
 from camber.files import decode_lines, read_bytes, write_lines
+from camber.numbers import is_whole, shown
 
 if TYPE_CHECKING:
     from camber.bend.trees.context import ContextTrees
@@ -330,6 +331,8 @@ class DiscreteBend:
         for number, line in enumerate(lines[4:], 5):
             try:
                 name, place, low, high, population = line.split("\t")
+                if not (is_whole(place) and is_whole(population.removeprefix("-"))):
+                    raise ValueError(f"bin {shown(place)} with a population of {shown(population)}")
                 rows.setdefault(name, []).append((float(low), float(high), int(population)))
                 if int(place) != len(rows[name]) - 1:
                     raise ValueError(f"bin {place} of {name} comes out of order")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from camber.arrays.types import F8, I8, Bools
 from camber.errors import CamberError
+from camber.numbers import is_whole
 
 #: the columns of :meth:`Response.to_rows`
 COLUMNS = ("feature", "bin", "low", "high", "population", "value")
@@ -206,6 +207,8 @@ class Response:
             feature, number, low, high, population, value = row
             bins = features.setdefault(feature, [])
             try:
+                if not (is_whole(population) and is_whole(number)):
+                    raise ValueError
                 bins.append((float(low), float(high), int(population), float(value)))
                 in_order = int(number) == len(bins) - 1
             except ValueError:

@@ -26,7 +26,9 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
     from camber.model.directory import ModelDirectory
 
     directory = ModelDirectory.open(model, verify=verify)
-    weights = Weights.read(directory.file("weights.tsv"))
+    if verify:
+        _open_everything(directory)
+    weights = Weights.read(directory.file("weights.tsv")) if "weights.tsv" in directory else Weights({})
     bend = None
     if "bent" in directory.settings or "bins.tsv" in directory:  # imports kernels, so only where it is needed
         from camber.model.bend import read_bend
@@ -57,7 +59,9 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
     click.echo(f"signature  {directory.signature}")
     own = {} if bend is None else set(bend.names[len(bend.names) - bend.width :])
     linear = {name: value for name, value in weights.values.items() if name not in own}
-    tables = [("sizes", directory.sizes), *directory.settings.items(), (_title(directory), linear)]
+    tables = [("sizes", directory.sizes), *directory.settings.items()]
+    if weights.values:
+        tables.append((_title(directory), linear))
     if bend is not None:  # thousands of weights are for pictures, not for reading
         bins = "; bins of each feature, which `camber curves` draws" if bent else ""
         tables.append((f"bend: {bend.kind}{bins}", bent))
@@ -88,3 +92,20 @@ def _title(directory: ModelDirectory) -> str:
     if directory.format < 2 and directory.kind == "hiero":
         return "weights, of costs -log10 p and of log10(1 + count): an older model, which is read in natural logarithms"
     return "weights"
+
+
+def _open_everything(directory: ModelDirectory) -> None:
+    """Open all that using a model would open: its arrays are checked then, whatever its checksums say."""
+    from camber.align.aligner import Aligner
+    from camber.model.directory import RERANKER
+    from camber.model.translator import open_translator
+    from camber.pipeline.add import ALIGNER
+
+    if directory.kind == RERANKER:
+        from camber.rerank.reranker import Reranker
+
+        Reranker.load(directory.path)
+        return
+    open_translator(directory)
+    if f"{ALIGNER}/aligner.json" in directory:
+        Aligner.load(directory.path / ALIGNER)

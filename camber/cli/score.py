@@ -117,7 +117,7 @@ def _named(text: str, option: str) -> tuple[str, list[Path]]:
 
 def _outside(text: str, systems: dict[str, list[Path]]) -> tuple[str, dict[str, list[list[float]]]]:
     """Read the outside scores of all outputs: name → system → numbers of every run."""
-    from camber.nbest.reading import number
+    from camber.numbers import number
 
     name, files = _named(text, "--extra")
     wanted = sum(map(len, systems.values()))

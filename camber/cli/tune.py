@@ -77,12 +77,15 @@ def _refuse_idle(model: Path, bend: str) -> None:
     from camber.bend.kinds import KEEP, idle_settings, settings_of
     from camber.model.bend import read_bend
     from camber.model.directory import ModelDirectory
+    from camber.model.kinds import check_weighs
     from camber.tune.grid import MADE_WITH
 
+    directory = ModelDirectory.open(model)
+    check_weighs(directory)
     if bend != KEEP:
         refuse_idle(idle_settings(bend), f"to --bend {bend}")
         return
-    kept = read_bend(ModelDirectory.open(model))
+    kept = read_bend(directory)
     told = f"to bins ({kept.kind})" if kept.width else "to a model without bins or trees"
     if "trees" in settings_of(kept.kind):
         told = f"to trees that are kept ({kept.kind})"

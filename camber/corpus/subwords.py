@@ -9,6 +9,7 @@ neighbours that is most frequent in the text becomes a symbol of its own, again 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import cut, offsets_from
 from camber.arrays.types import I4, I8, Array
@@ -125,7 +127,15 @@ class Subwords:
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Open what :meth:`save` wrote."""
-        return cls(**open_arrays(folder, _ARRAYS))
+        subwords = cls(**open_arrays(folder, _ARRAYS))
+        checks, merges = Checks(folder), subwords.merges
+        checks.rising("alphabet", subwords.alphabet)
+        checks.below("alphabet", subwords.alphabet, 2 * (sys.maxunicode + 1))
+        checks.shape("merges", merges, len(merges), 2)
+        known = len(subwords.alphabet) + np.arange(len(merges))
+        earlier = (merges >= 0) & (merges < known[:, None])
+        checks.that(earlier.all(), "merges", "a piece that is made of later ones")
+        return subwords
 
 
 def _characters(words: Sequence[str]) -> tuple[I4, I8]:

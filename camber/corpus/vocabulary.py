@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from camber.arrays.types import I8
+from camber.errors import ModelError
 from camber.files import decode_lines, read_bytes, write_lines
 
 UNKNOWN = -1
@@ -74,4 +75,12 @@ class Vocabulary:
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:
         """Read what :meth:`save` wrote."""
-        return cls(decode_lines(read_bytes(path), path, exact=True))
+        return cls.of_lines(decode_lines(read_bytes(path), path, exact=True), Path(path))
+
+    @classmethod
+    def of_lines(cls, words: Sequence[str], path: Path) -> Vocabulary:
+        """Make the vocabulary of a file's lines, which must all be different."""
+        try:
+            return cls(words)
+        except ValueError as error:
+            raise ModelError(f"{path}: {error}; copy or train the model again") from None

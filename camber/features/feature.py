@@ -27,6 +27,8 @@ RULE, CONTEXT, HYPOTHESIS = "rule", "context", "hypothesis"
 SCOPES = (RULE, CONTEXT, HYPOTHESIS)
 #: The logarithm of what is impossible: -inf times 0 would be a NaN.
 LEAST = -100.0
+#: Beyond, the exponential of it is 0 or infinite.
+_MOST_LEAST = 700.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Feature:
             raise CamberError(
                 f"{self.name}: a feature of the kind {self.kind!r} and the scope {self.scope!r}; expected one of "
                 f"{', '.join(KINDS)} and of {', '.join(SCOPES)}"
+            )
+        if not (abs(self.least) <= _MOST_LEAST and math.isfinite(self.plus)):
+            raise CamberError(
+                f"{self.name}: a logarithm of at least {self.least}, after {self.plus} is added; expected numbers, the "
+                f"former from {-_MOST_LEAST} to {_MOST_LEAST}"
             )
 
     @property

@@ -21,8 +21,9 @@ from typing import Any, TypeVar
 import llvmlite.binding as llvm
 import numba
 from numba.core import event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, UserProvidedCacheLocator
 
+from camber.kernel.cache_file import FORMAT, CacheFile, tell_once
 from camber.progress import log
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -88,7 +89,7 @@ def sources_hash(module: str) -> str:
 
 def _compiler_hash() -> str:
     """Hash what all compiled code depends on: the Numba and Python versions, and the processor."""
-    facts = (numba.__version__, sys.version, llvm.get_host_cpu_name())
+    facts = (numba.__version__, sys.version, llvm.get_host_cpu_name(), FORMAT)
     return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
 
 
@@ -97,7 +98,10 @@ def _candidates() -> list[Path]:
     if named := os.environ.get("CAMBER_CACHE"):
         return [Path(named)]
     owner = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    places = [Path(tempfile.gettempdir()) / f"camber-{owner}"]
+    try:
+        places = [Path(tempfile.gettempdir()) / f"camber-{owner}"]
+    except OSError:  # there is none that can be written
+        places = []
     try:
         home = Path.home()
     except RuntimeError:  # a user without an entry and without HOME, as in some containers
@@ -130,7 +134,10 @@ def cache_folder() -> Path:
     for base in _candidates():
         if _writable(base / name):
             return base / name
-    return Path(tempfile.mkdtemp(prefix="camber-"))
+    try:
+        return Path(tempfile.mkdtemp(prefix="camber-"))
+    except OSError:
+        return Path(os.devnull) / name  # nothing can be kept anywhere
 
 
 class _SayOnce(event.Listener):
@@ -186,9 +193,22 @@ class _Cache(FunctionCache):
 
     _impl_class = _Places
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        theirs = self._cache_file
+        base = theirs._index_name.removesuffix(".nbi")
+        self._cache_file = CacheFile(theirs._cache_path, base, theirs._source_stamp)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            told = error.strerror or str(error)
+            tell_once("unsaved", "%s: compiled kernels cannot be kept (%s), only used", self.cache_path, told)
 
 
 class _LazyCache:
@@ -198,8 +218,12 @@ class _LazyCache:
         self._function = function
 
     @functools.cached_property
-    def _real(self) -> _Cache:
-        return _Cache(self._function)
+    def _real(self) -> _Cache | NullCache:
+        try:
+            return _Cache(self._function)
+        except RuntimeError:  # no place for it
+            tell_once("unsaved", "%s: compiled kernels cannot be kept there, only used", cache_folder())
+            return NullCache()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)

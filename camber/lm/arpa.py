@@ -27,6 +27,7 @@ from camber.kernel import kernel
 from camber.kernel.table import empty_table
 from camber.kernel.words import NOTHING, set_word, with_byte, word_slot
 from camber.lm.trie import SPECIAL, DuplicateNgramError, NgramTrie, trie_from_rows
+from camber.numbers import shown, whole_number
 from camber.progress import log
 
 #: log10 probability of <unk> or </s> in a model that does not say (KenLM's convention)
@@ -34,6 +35,8 @@ ABSENT = -100.0
 
 #: N-grams that are formatted at a time when writing
 _AT_ONCE = 100_000
+#: Words of the longest n-gram of a model that is read.
+MOST_ORDER = 64
 #: Larger log10 values are not believed, and could not be written.
 LARGEST = 1e9
 
@@ -151,15 +154,22 @@ class _Reader:
             match = re.fullmatch(r"ngram\s+(\d+)\s*=\s*(\d+)", line)
             if match is None:
                 break
-            if int(match[1]) != len(counts) + 1:
-                raise self._fail(f"count of order {match[1]} where order {len(counts) + 1} was expected", self.start)
-            counts.append(int(match[2]))
+            order, count = (
+                whole_number(text, what, self.path, self._line_number(self.start))
+                for text, what in ((match[1], "order"), (match[2], "count"))
+            )
+            if order != len(counts) + 1:
+                raise self._fail(f"count of order {order} where order {len(counts) + 1} was expected", self.start)
+            if order > MOST_ORDER:
+                raise self._fail(f"n-grams of {order} words; the most is {MOST_ORDER}", self.start)
+            counts.append(count)
         if line.startswith("ngram"):
-            raise self._fail(f"{line!r} is not a count", self.start, "counts look like ngram 1=1000")
+            raise self._fail(f"{shown(line)} is not a count", self.start, "counts look like ngram 1=1000")
         if not counts or counts[0] == 0:
             raise self._fail("the header counts no unigrams", self.start)
-        if sum(counts) > len(self.data):
-            raise self._fail(f"the header counts {sum(counts):,} n-grams, more than the file has bytes", self.start)
+        # an n-gram takes a digit, and for each of its words a blank and a letter
+        if sum(count * (2 * n + 1) for n, count in enumerate(counts, 1)) > len(self.data):
+            raise self._fail(f"the header counts {sum(counts):,} n-grams, more than the file can hold", self.start)
         self.position = before
         return counts
 

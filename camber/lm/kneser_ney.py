@@ -27,6 +27,7 @@ from camber.kernel import kernel
 from camber.kernel.table import capacity_for, record_slot
 from camber.lm.arpa import write_arpa
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
+from camber.numbers import is_whole
 from camber.progress import log
 from camber.settings import Settings, setting
 
@@ -56,7 +57,7 @@ class LmSettings(Settings):
         """
         fields = self.prune.split() or ["0"]
         what = f"LmSettings.prune is {self.prune!r}; expected"
-        if not all(field.isdecimal() for field in fields):
+        if not all(map(is_whole, fields)):
             raise SettingsError(f'{what} whole numbers, such as "0 0 1"')
         thresholds = [int(field) for field in fields]
         if len(thresholds) > self.order:

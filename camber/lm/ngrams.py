@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I4, I8, Records
@@ -198,7 +199,22 @@ class NgramModel:
             order, root, begin = map(int, lines[0].split())
         except (IndexError, ValueError):
             raise ModelError(f"{path}: the first line is not 'order root begin'; build the model again") from None
-        return cls(nodes, children, Vocabulary(lines[1:]), order, root, begin)
+        model = cls(nodes, children, Vocabulary.of_lines(lines[1:], path), order, root, begin)
+        model._check(folder, prefix)
+        return model
+
+    def _check(self, folder: Path, prefix: str) -> None:
+        """Refuse an automaton that a step would leave, or that it would never come back from."""
+        checks, words = Checks(folder, "build the model again"), len(self.vocabulary)
+        checks.shape(f"{prefix}.children", self.children, words)
+        starts = np.zeros(len(self.nodes), np.uint8)
+        bad = _bad_cell(self.nodes, starts, words)
+        checks.that(bad < 0, f"{prefix}.nodes", f"cell {bad} contradicts the others")
+        bad = _bad_child(self.children, starts)
+        checks.that(bad < 0, f"{prefix}.children", f"cell {bad} contradicts the nodes")
+        if self.vocabulary.words[: len(SPECIAL)] != SPECIAL or self.root != 0 or not 0 <= self.begin < len(starts):
+            raise ModelError(f"{folder / prefix}.words.txt: its head does not fit the nodes; build the model again")
+        checks.that(starts[self.begin] > 0, f"{prefix}.nodes", f"cell {self.begin} is no node")
 
 
 def concatenate(models: Sequence[NgramModel]) -> tuple[Records, Records, I8, I8]:
@@ -238,6 +254,51 @@ def _score(nodes, children, words, offsets, start, eos, scores, totals):
             scores[offsets[sentence + 1] + shift] = score
             total += score
         totals[sentence] = total
+
+
+@kernel
+def _bad_cell(nodes, starts, words):
+    """Mark where nodes start, and return the first cell that a step must not meet, -1: there is none.
+
+    Suffixes stand before their nodes, so a search for a word always comes to the root.
+    """
+    cell = 0
+    while cell < len(nodes):
+        size = np.int64(nodes[cell]["word"])
+        if (size < 0) != (cell == 0) or cell + size >= len(nodes):
+            return cell
+        starts[cell] = 1
+        cell += 1 + int(size) if cell > 0 else 1
+    if len(nodes) == 0 or nodes[0]["next"] != 0:
+        return 0
+    first, size, free = 0, np.int64(0), 1
+    for cell in range(len(nodes)):
+        word, after = np.int64(nodes[cell]["word"]), np.int64(nodes[cell]["next"])
+        if starts[cell] > 0:
+            if size > SCANNED and free == 0:
+                return first  # a word that is not there would be looked for without end
+            first, size, free = cell, word, 0
+            if cell > 0 and (after < 0 or after >= cell or starts[after] == 0):
+                return cell
+        elif word < 0:
+            if size <= SCANNED:
+                return cell
+            free += 1
+            continue
+        elif word >= words or after < 0 or after >= len(nodes) or starts[after] == 0:
+            return cell
+        if not abs(nodes[cell]["log"]) < np.inf:
+            return cell
+    return first if size > SCANNED and free == 0 else -1
+
+
+@kernel
+def _bad_child(children, starts):
+    for word in range(len(children)):
+        after = np.int64(children[word]["next"])
+        if after < 0 or after >= len(starts) or starts[after] == 0 or not abs(children[word]["log"]) < np.inf:
+            return word
+    return -1
 
 
 def _compile(trie: NgramTrie) -> tuple[Records, Records, I4]:

@@ -19,24 +19,25 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 import camber
 from camber.arrays.types import AnyArray
-from camber.errors import ModelError
+from camber.errors import CamberError, ModelError
 from camber.model import places
 from camber.model.journal import Journal, is_journal, take_journal
 from camber.model.toml import write_toml
 from camber.progress import log
+
+Use = TypeVar("Use")
 
 MANIFEST = "model.toml"
 FORMAT = 2
@@ -45,6 +46,8 @@ RERANKER = "rerank"  # the kind of models that are no translators
 SMALL = 1 << 20  # files up to this length are always checked in full
 END = 64 << 10  # of larger ones, this much at both ends
 _SEAL = "# sha256 of the lines above: "
+# seconds to wait for a model that is being replaced, and how often opening begins anew because it was
+_PATIENCE, _ATTEMPTS = 5.0, 10
 
 
 @dataclass
@@ -120,7 +123,7 @@ def write_model(
 def changing(path: Path, patience: float = 0.0) -> Iterator[None]:
     """Hold the lock of a model, wait for it at most `patience` seconds, and put in order what a dead writer left."""
     with places.lock(path, patience):
-        _restore(path)
+        places.restore(path)
         places.clear_leftovers(path)
         yield
 
@@ -164,44 +167,18 @@ def is_model(path: str | Path) -> bool:
         return False
 
 
-def _restore(path: Path) -> None:
-    """Undo a replacement that died between its two renames, or finish it by removing the old model."""
-    for old in places.beside(path, "old"):
-        if path.exists():
-            places.remove(old)
-        else:
-            os.rename(old, path)
-
-
 def _move_into_place(folder: Path, path: Path, kind: str, keep_old: str = "") -> None:
     check_place(path, kind)  # again: the block may have taken an hour
     places.allow_readers(folder)
-    aside = None
+    why = ""
     if is_model(path):
-        if foreign := _foreign_files(path):
-            aside = _free_name(path)
-            log.warning("%s holds %s, no part of the model: the old model is kept as %s", path, foreign[0], aside)
-        elif keep_old:
-            aside = _free_name(path)
-            log.warning("%s %s: the old model is kept as %s", path, keep_old, aside)
-        else:
-            aside = Path(tempfile.mkdtemp(prefix=places.prefix(path, "old"), dir=path.parent))
-            aside.rmdir()
-        os.rename(path, aside)
+        foreign = _foreign_files(path)
+        why = f"holds {foreign[0]}, no part of the model" if foreign else keep_old
     elif path.is_dir():
         path.rmdir()  # empty, as check_place found
-    os.rename(folder, path)
-    places.sync_folder(path.parent)
-    if aside is not None and aside.name.startswith(places.prefix(path, "old")):
-        places.remove(aside)
-
-
-def _free_name(path: Path) -> Path:
-    number, free = 1, path.with_name(f"{path.name}.old")
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.name}.old{number}")
-    return free
+    kept = places.put(folder, path, bool(why))
+    if kept is not None:
+        log.warning("%s %s: the old model is kept as %s", path, why, kept)
 
 
 def _foreign_files(path: Path) -> list[str]:
@@ -294,9 +271,9 @@ class ModelDirectory:
     def open(cls, path: str | Path, *, verify: bool = False) -> ModelDirectory:
         """Open a model, or raise :class:`ModelError` that says what is wrong with it; `verify` reads every byte."""
         path = Path(path)
-        if not path.exists() and places.beside(path.resolve(), "old"):
-            with places.lock(path.resolve()):
-                _restore(path.resolve())
+        if not path.exists() and places.was_replaced(path.resolve()):
+            with places.lock(path.resolve(), _PATIENCE):  # its writer needs a moment, unless it is dead
+                places.restore(path.resolve())
         manifest = _read_manifest(path)
         for name, facts in manifest["files"].items():
             _check_file(path, name, facts, verify)
@@ -311,6 +288,26 @@ class ModelDirectory:
             Journal.read(path, verify=verify),
             manifest["format"],
         )
+
+    @staticmethod
+    def opened(path: str | Path, use: Callable[[ModelDirectory], Use], *, verify: bool = False) -> Use:
+        """Return ``use(directory)`` of a model that was the same from the first file read to the last.
+
+        Whoever replaces a model renames its directory: what was read before and after would be of two models. Then all
+        is read again.
+        """
+        path = Path(path)
+        for _ in range(_ATTEMPTS):
+            before = _identity(path)
+            try:
+                result = use(ModelDirectory.open(path, verify=verify))
+            except (CamberError, OSError, ValueError):
+                if _identity(path) == before:
+                    raise
+                continue
+            if _identity(path) == before:
+                return result
+        raise ModelError(f"{path}: replaced by other models all the time; try again when that is done")
 
     @property
     def signature(self) -> str:
@@ -346,10 +343,19 @@ class ModelDirectory:
         path = self.file(name)
         try:
             return np.load(path, mmap_mode="c" if mapped else None, allow_pickle=False)
-        except ValueError as error:
+        except Exception as error:  # a damaged header makes NumPy raise anything from SyntaxError to MemoryError
             if mapped and self.files[name]["bytes"] < 1024:
                 return self.array(name, mapped=False)  # an array without elements cannot be mapped
             raise ModelError(f"{path}: not a NumPy array ({error}); train the model again") from None
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    """Return what changes when another model takes a place: nothing of it stays while there is a model."""
+    try:
+        folder, manifest = os.stat(path), os.stat(path / MANIFEST)
+    except OSError:
+        return ()
+    return folder.st_dev, folder.st_ino, manifest.st_ino, manifest.st_mtime_ns, manifest.st_size
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
@@ -372,6 +378,14 @@ def _read_manifest(path: Path) -> dict[str, Any]:
             f"{path}: model format {manifest['format']}, written by Camber {manifest['camber']}; Camber "
             f"{camber.__version__} reads format {known}; train the model again or use that version"
         )
+    if not (
+        all(isinstance(manifest.get(name), str) for name in ("camber", "kind", "signature"))
+        and all(isinstance(manifest.get(name, {}), dict) for name in ("files", "settings", "sizes"))
+        and all(isinstance(table, dict) for name in ("files", "settings") for table in manifest.get(name, {}).values())
+        and all(isinstance(facts.get("bytes"), int) for facts in manifest.get("files", {}).values())
+        and "files" in manifest
+    ):
+        raise ModelError(f"{place}: not what a model records; copy or train the model again")
     if seal.strip() != hashlib.sha256(body.encode()).hexdigest():
         raise ModelError(f"{place}: changed or cut short since it was written; copy or train the model again")
     return manifest
@@ -385,7 +399,7 @@ def _check_file(path: Path, name: str, facts: Mapping[str, Any], verify: bool) -
         if length != facts["bytes"]:
             raise ModelError(f"{place}: {length:,} bytes, expected {facts['bytes']:,}; {remedy}")
         whole = verify or length <= SMALL
-        if _digest(place, length, whole) != facts["sha256" if whole else "ends"]:
+        if _digest(place, length, whole) != facts.get("sha256" if whole else "ends"):
             raise ModelError(f"{place}: its content changed since the model was written (checksum); {remedy}")
     except FileNotFoundError:
         raise ModelError(f"{place}: a file of the model is missing; {remedy}") from None

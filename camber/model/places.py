@@ -26,16 +26,82 @@ def prefix(model: Path, role: str) -> str:
 
 
 def beside(model: Path, role: str) -> list[Path]:
-    """List the temporary folders beside a model: "new" ones are being written, "old" ones were replaced."""
+    """List the temporary folders beside a model.
+
+    "new" ones are being written; "old" and "kept" ones were the model until a new one took its place, and the kept ones
+    will be `<model>.old`; "gone" ones are being removed, so that they may have lost files.
+    """
     begin = prefix(model, role)
     return [path for path in model.parent.iterdir() if path.name.startswith(begin)] if model.parent.is_dir() else []
 
 
 def clear_leftovers(model: Path) -> None:
     """Remove what interrupted writers left beside a model; the caller holds its lock, so they are dead."""
-    for leftover in beside(model, "new"):
+    for leftover in (*beside(model, "new"), *beside(model, "gone")):
         log.info("removing %s, left by an interrupted run", leftover)
         remove(leftover)
+
+
+def was_replaced(model: Path) -> bool:
+    """Say whether a model stands aside because its writer has died, or is about to put another one into its place."""
+    return bool(beside(model, "old") or beside(model, "kept"))
+
+
+def restore(model: Path) -> None:
+    """Undo a replacement that died between its renames, or finish it; the caller holds the model's lock."""
+    for role in ("old", "kept"):
+        for aside in beside(model, role):
+            if not model.exists():
+                os.rename(aside, model)
+            elif role == "kept":
+                os.rename(aside, free_name(model))
+            else:
+                discard(model, aside)
+
+
+def put(folder: Path, model: Path, keep: bool) -> Path | None:
+    """Rename a finished folder to a model's place; the model that was there goes, or stays under the name returned.
+
+    A kill leaves the old model or the new one; :func:`restore` then finishes what was begun.
+    """
+    aside = None
+    if model.exists():
+        aside = _free(model, "kept" if keep else "old")
+        os.rename(model, aside)
+    os.rename(folder, model)
+    sync_folder(model.parent)
+    if aside is None:
+        return None
+    if not keep:
+        discard(model, aside)
+        return None
+    name = free_name(model)
+    os.rename(aside, name)
+    sync_folder(model.parent)
+    return name
+
+
+def free_name(model: Path, end: str = "old") -> Path:
+    """Return a name beside a model that is free: `<model>.old`, `<model>.old2`, …."""
+    number, free = 1, model.with_name(f"{model.name}.{end}")
+    while free.exists():
+        number += 1
+        free = model.with_name(f"{model.name}.{end}{number}")
+    return free
+
+
+def discard(model: Path, folder: Path) -> None:
+    """Remove a folder beside a model; it first gets a name that nobody takes for a model, should this be killed."""
+    gone = _free(model, "gone")
+    os.rename(folder, gone)
+    remove(gone)
+
+
+def _free(model: Path, role: str) -> Path:
+    """Return a name for a temporary folder beside a model."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix(model, role), dir=model.parent))
+    folder.rmdir()
+    return folder
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from camber.corpus import Vocabulary
 from camber.corpus.inputs import as_inputs
 from camber.decode.derivation import Derivation
-from camber.decode.searcher import LogLinear, Searcher
+from camber.decode.searcher import Featured, LogLinear, Searcher
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.features.weights import Weights
@@ -150,7 +150,7 @@ class Translator(Generic[Search]):
                 recalled = self.memory.recall(prepared.line, prepared.tokens) if self.memory else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
 
-    def to_nbest(self: Translator[LogLinear], translations: Sequence[Sequence[Translation]]) -> NBest:
+    def to_nbest(self: Translator[Featured], translations: Sequence[Sequence[Translation]]) -> NBest:
         """Put the translations of many lines into an n-best list: raw texts, with the model's tokens beside them.
 
         Features belong to derivations: a text that was recalled is not listed, or as what the decoder made of the line
@@ -174,7 +174,7 @@ def _with_first(text: str, decoded: list[Translation]) -> list[Translation]:
 
 def load(path: str | Path, *, verify: bool = False) -> Translator[Any]:
     """Open a model directory; `verify` checks every byte first."""
-    return open_translator(ModelDirectory.open(path, verify=verify))
+    return ModelDirectory.opened(path, open_translator, verify=verify)
 
 
 def open_translator(directory: ModelDirectory, text: TextPipeline | None = None) -> Translator:

@@ -18,7 +18,7 @@ from camber.arrays.types import F8
 from camber.errors import InputError
 from camber.files import read_lines
 from camber.nbest.nbest import NBest
-from camber.nbest.reading import number
+from camber.numbers import number
 from camber.progress import log
 
 

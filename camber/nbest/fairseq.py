@@ -27,11 +27,12 @@ from camber.features.parts import Parts
 from camber.files import write_whole
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
-from camber.nbest.reading import MOST_SENTENCES, number, numbered_lines
+from camber.nbest.reading import numbered_lines, sentence_number
 from camber.nbest.writing import shortest
+from camber.numbers import number
 
 FEATURE = Feature("P", NUMBER, CONTEXT)
-_LINE = re.compile(r"([STHDPA])-(\d+)\t")
+_LINE = re.compile(r"([STHDPA])-([0-9]+)\t")
 
 
 class _Reader:
@@ -49,8 +50,6 @@ class _Reader:
         raise InputError(problem, self.path, self.line, remedy=remedy)
 
     def add(self, kind: str, sentence: int, rest: str) -> None:
-        if sentence > MOST_SENTENCES:
-            self.fail(f"sentence number {sentence} is too large")
         if kind in self.sides:
             if self.sides[kind].setdefault(sentence, rest) != rest:
                 self.fail(f"another {kind}-{sentence} line, and it differs", "give the output of one run")
@@ -108,7 +107,7 @@ class _Reader:
         table = np.concatenate([np.frombuffer(own, np.float64) for own in values]) if scored else np.empty(0)
         tokens = [str(self.columns["H"][row]) for row in listed]
         return NBest(
-            np.searchsorted(owners[order], np.arange(total + 1)),
+            offsets_from(np.bincount(owners, minlength=total)),
             part_offsets,
             Parts.of_dense(
                 (FEATURE,) if scored else (),
@@ -137,7 +136,7 @@ def read_fairseq(path: str | Path, sentences: int | None = None, at_least: int =
     reader = _Reader(path)
     for reader.line, line in numbered_lines(path):
         if match := _LINE.match(line):
-            reader.add(match[1], int(match[2]), line[match.end() :])
+            reader.add(match[1], sentence_number(match[2], path, reader.line), line[match.end() :])
     return reader.finished(sentences)
 
 

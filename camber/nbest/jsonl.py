@@ -185,20 +185,24 @@ class _Reader:
             item = self.decode(line)
         except json.JSONDecodeError as error:
             self.fail(f"not JSON ({error.msg}, column {error.colno})", "one object per line")
+        except ValueError:  # of `int`, which does not take any number of digits
+            self.fail("a whole number has too many digits")
+        except RecursionError:
+            self.fail("lists or objects in each other, too many to be read", "one plain object per line")
         if not isinstance(item, dict):
             self.fail(f"a {type(item).__name__}, expected an object")
         if unknown := sorted(item.keys() - _KEYS):
             self.fail(f"unknown key {unknown[0]!r}", f"known: {', '.join(sorted(_KEYS))}")
         sentence, text, features = item.get("sentence"), item.get("text"), item.get("features", {})
         if not isinstance(sentence, int) or isinstance(sentence, bool) or sentence < 0:
-            self.fail(f"sentence is {sentence!r}, expected a number from 0 on")
+            self.fail(f"sentence is {sentence!r:.80}, expected a number from 0 on")
         if not isinstance(text, str) or not _is_unicode(text):
-            self.fail(f"text is {text!r}, expected a string of Unicode characters")
+            self.fail(f"text is {text!r:.80}, expected a string of Unicode characters")
         if not isinstance(features, dict):
-            self.fail(f"features is {features!r}, expected an object of names and numbers")
+            self.fail(f"features is {features!r:.80}, expected an object of names and numbers")
         self.bounds.add(sentence, number)
         if item.get("rank", self._rank()) != self._rank():
-            self.fail(f"rank {item['rank']!r}, expected {self._rank()}", "hypotheses are listed best first, from 0")
+            self.fail(f"rank {item['rank']!r:.80}, expected {self._rank()}", "hypotheses are listed best first, from 0")
         self.texts.append(text)
         if "kinds" in item:
             self._add_kinds(item["kinds"])
@@ -212,14 +216,14 @@ class _Reader:
         if len(self.texts) > 1:
             self.fail("kinds of features after the first object")
         if not isinstance(kinds, dict):
-            self.fail(f"kinds is {kinds!r}, expected an object of names and what they are")
+            self.fail(f"kinds is {kinds!r:.80}, expected an object of names and what they are")
         features = []
         for name, unusual in kinds.items():
             if not isinstance(unusual, dict) or any(
                 key not in _USUAL or isinstance(value, str) != isinstance(_USUAL[key], str)
                 for key, value in unusual.items()
             ):
-                self.fail(f"the kind of {name} is {unusual!r}, expected an object with some of {', '.join(_USUAL)}")
+                self.fail(f"the kind of {name} is {unusual!r:.80}, expected an object with some of {', '.join(_USUAL)}")
             numbers = {key: value for key, value in unusual.items() if not isinstance(value, str)}
             exact = dict(zip(numbers, self._numbers(list(numbers.values()), len(numbers)), strict=True))
             try:
@@ -249,7 +253,7 @@ class _Reader:
         self.features.add_parts(names, len(parts), values, sums, self.number, absent)
         self.parts.append(self.parts[-1] + len(parts))
 
-    def _numbers(self, values: Any, count: int, *, nulls: bool = False) -> array[float]:
+    def _numbers(self, values: Any, count: int, what: str = "feature value", *, nulls: bool = False) -> array[float]:
         """Check a list of numbers; with `nulls` it may have some, which become NaN."""
         if not isinstance(values, list) or len(values) != count:
             self.fail(f"features of a part: expected a list of {count} numbers")
@@ -260,14 +264,14 @@ class _Reader:
                     return numbers
             for value in values:
                 if not (nulls and value is None) and (type(value) not in (int, float) or not math.isfinite(value)):
-                    self.fail(f"feature value {value!r} is not a finite number")
+                    self.fail(f"{what} {value!r:.80} is not a finite number")
             return array("d", [math.nan if value is None else value for value in values])
         except OverflowError:
-            self.fail("a feature value is too large for a number with a point")
+            self.fail(f"a {what} is too large for a number with a point")
 
     def _rule(self, number: Any) -> int:
         if type(number) is not int or abs(number) > _LARGEST:
-            self.fail(f"rule {number!r}, expected its number")
+            self.fail(f"rule {number!r:.80}, expected its number")
         return number
 
     def _span(self, span: Any, side: str) -> list[int]:
@@ -277,20 +281,21 @@ class _Reader:
             and 0 <= span[0] <= span[1]
             and span[1] <= _LARGEST
         ):
-            self.fail(f"{side} span {span!r}, expected [start, end)")
+            self.fail(f"{side} span {span!r:.80}, expected [start, end)")
         return span
 
     def _add_columns(self, item: dict[str, Any]) -> None:
         for name in _SIDES:
             if name in item:
                 if not isinstance(item[name], str) or not _is_unicode(item[name]):
-                    self.fail(f"{name} is {item[name]!r}, expected a string of Unicode characters")
+                    self.fail(f"{name} is {item[name]!r:.80}, expected a string of Unicode characters")
                 self.sides[name][item["sentence"]] = item[name]
         for name, kinds in _COLUMNS:
             if name in item:
-                if type(item[name]) not in kinds or (name == "score" and not math.isfinite(item[name])):
-                    self.fail(f"{name} is {item[name]!r}, expected a {kinds[-1].__name__}")
-                self.columns[name].append(item[name])
+                if type(item[name]) not in kinds or (str in kinds and not _is_unicode(item[name])):
+                    self.fail(f"{name} is {item[name]!r:.80}, expected a {kinds[-1].__name__}")
+                column = self.columns[name]
+                column.append(item[name] if str in kinds else self._numbers([item[name]], 1, name)[0])
             if len(self.columns[name]) not in (0, len(self.texts)):
                 self.fail(f"{name} is given for some hypotheses only", "give it for all or for none")
         extra = item.get("extra", {})

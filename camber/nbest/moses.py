@@ -28,9 +28,9 @@ from camber.errors import CamberError, InputError
 from camber.files import write_whole
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
-from camber.nbest.reading import SentenceBounds, check_table, numbered_lines
-from camber.nbest.reading import number as number_of
+from camber.nbest.reading import SentenceBounds, check_table, numbered_lines, sentence_number
 from camber.nbest.writing import shortest
+from camber.numbers import number as number_of
 
 _BARS = re.compile(r"(?:^|\s)\|\|\|(?=\s|$)")
 _ALIGNMENT = re.compile(r"[0-9.,\s-]*")  # hard (0-0 1-2) or soft (0.9,0.1 0.2,0.8)
@@ -185,7 +185,7 @@ def read_moses(path: str | Path, sentences: int | None = None, at_least: int = 1
             raise InputError(f"{len(fields)} fields, expected 3 to 6", path, number, remedy=_BAR_ADVICE)
         if len(fields) > 3 and "=" not in fields[2] and "=" in fields[3] and _ALIGNMENT.fullmatch(fields[2]):
             fields.append(fields.pop(2))  # Marian has the alignment before the features
-        bounds.add(_sentence(fields[0], path, number), number)
+        bounds.add(sentence_number(fields[0], path, number, "lines begin with '0 ||| '"), number)
         row = len(texts)
         texts.append(fields[1].strip(" \t"))
         features.add(fields[2], row, number)
@@ -210,13 +210,6 @@ def read_moses(path: str | Path, sentences: int | None = None, at_least: int = 1
         segmentations=[segmentations.get(row, "") for row in range(len(texts))] if segmentations else None,
         alignments=[alignments.get(row, "") for row in range(len(texts))] if alignments else None,
     )
-
-
-def _sentence(field: str, path: str | Path, number: int) -> int:
-    field = field.strip()
-    if not (field.isascii() and field.isdecimal()):
-        raise InputError(f"{field!r} is not a sentence number", path, number, remedy="lines begin with '0 ||| '")
-    return int(field)
 
 
 def natural_groups(names: Sequence[str]) -> dict[str, list[str]]:

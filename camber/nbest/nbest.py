@@ -348,14 +348,19 @@ class NBest:
         return f"{self.first:,} to {self.first + len(self) - 1:,}"
 
     def segmentation(self, hypothesis: int) -> str:
-        """Return which source words became which target words, Moses style: ``0-1=0 2=1-2``."""
+        """Return which source words became which target words, Moses style: ``0-1=0 2=1-2``.
+
+        Parts without target words are left out.
+        """
         if self.segmentations is not None:
             return self.segmentations[hypothesis]
         if self.source_spans is None or self.target_spans is None:
             return ""
         rows = slice(*self.part_offsets[hypothesis : hypothesis + 2].tolist())
         pairs = zip(self.source_spans[rows].tolist(), self.target_spans[rows].tolist(), strict=True)
-        return " ".join(f"{_inclusive(*source)}={_inclusive(*target)}" for source, target in pairs)
+        return " ".join(
+            f"{_inclusive(*source)}={_inclusive(*target)}" for source, target in pairs if target[0] < target[1]
+        )
 
     @classmethod
     def read(

@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
-import math
-import zlib
+from array import array
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from camber.arrays.types import I8
 from camber.errors import InputError
+from camber.files import open_bytes
+from camber.numbers import shown, whole_number
 
 #: Cells of the feature table: 2 GB
 MOST_CELLS = 250_000_000
-MOST_SENTENCES = 100_000_000  # a larger number is a damaged line rather than a sentence
-
-
-@contextmanager
-def _opened(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a plain or gzip file, told apart by content."""
-    try:
-        with open(path, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            if packed:
-                with gzip.GzipFile(fileobj=raw) as stream:
-                    yield stream  # type: ignore[misc]
-            else:
-                yield raw
-    except FileNotFoundError:
-        raise InputError("no such file", path, remedy="check the path") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"damaged gzip file ({error})", path, remedy="copy or compress it again") from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path) from None
+#: A larger number is a damaged line rather than a sentence: those before it need room, even if none is in the list.
+MOST_SENTENCES = 5_000_000
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield (1-based number, line without its end) of every line that is not blank."""
     empty = True
-    with _opened(path) as stream:
+    with open_bytes(path) as stream:
         for number, raw in enumerate(stream, 1):
             if number == 1:
                 raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -73,15 +52,9 @@ def check_table(rows: int, names: int, path: str | Path, given: int = 0) -> None
         )
 
 
-def number(text: str, what: str, path: str | Path, line: int, remedy: str = "") -> float:
-    """Return a finite number, or raise an error that names what it should have been."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise InputError(f"{what} {text.strip()!r} is not a number", path, line, remedy=remedy) from None
-    if not math.isfinite(value):
-        raise InputError(f"{what} is {value}; expected a finite number", path, line)
-    return value
+def sentence_number(text: str, path: str | Path, line: int, remedy: str = "") -> int:
+    """Return the number of a sentence, or raise an error that names its line."""
+    return whole_number(text, "sentence number", path, line, most=MOST_SENTENCES, remedy=remedy)
 
 
 class SentenceBounds:
@@ -90,7 +63,7 @@ class SentenceBounds:
     def __init__(self, path: str | Path) -> None:
         self.path = path
         self.last = -1
-        self.offsets: list[int] = []
+        self.offsets = array("q")
         self.count = 0
 
     def add(self, sentence: int, number: int) -> None:
@@ -104,8 +77,10 @@ class SentenceBounds:
                     remedy="keep the hypotheses of a sentence together, sentences in rising order",
                 )
             if sentence > MOST_SENTENCES:
-                raise InputError(f"sentence number {sentence} is too large", self.path, number)
-            self.offsets.extend([self.count] * (sentence - self.last))  # sentences left out have none
+                told = f"sentence number {shown(str(sentence))} is too large; the most is {MOST_SENTENCES:,}"
+                raise InputError(told, self.path, number)
+            # sentences left out have none
+            self.offsets.extend(array("q", [self.count]) * (sentence - self.last))
             self.last = sentence
         self.count += 1
 
@@ -118,4 +93,5 @@ class SentenceBounds:
                 self.path,
                 remedy="is this the list of that text?",
             )
-        return np.array(self.offsets + [self.count] * (total - self.last), np.int64)
+        self.offsets.extend(array("q", [self.count]) * (total - self.last))
+        return np.frombuffer(self.offsets, np.int64)

@@ -22,8 +22,9 @@ from camber.errors import CamberError, InputError
 from camber.files import write_whole
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
-from camber.nbest.reading import SentenceBounds, check_table, number, numbered_lines
+from camber.nbest.reading import SentenceBounds, check_table, numbered_lines, sentence_number
 from camber.nbest.writing import listed_features, shortest
+from camber.numbers import number
 
 _TEXTS = ("text", "tokens", "segmentation", "alignment")
 _PLAIN = ("sentence", "score", *_TEXTS)
@@ -45,9 +46,11 @@ class _Reader:
     def __init__(self, path: str | Path, head: str, line: int) -> None:
         self.path, self.line = path, line
         self.names = names = head.split("\t")
+        seen: set[str] = set()
         for name in names:
-            if names.count(name) > 1 or name.split() != [name]:
+            if name in seen or name.split() != [name]:
                 self.fail(f"column {name!r} occurs twice or has no single word as its name")
+            seen.add(name)
         for name in ("sentence", "text"):
             if name not in names:
                 self.fail(f"no column {name!r}", "the first line names the columns")
@@ -70,10 +73,7 @@ class _Reader:
         cells = row.split("\t")
         if len(cells) != len(self.names):
             self.fail(f"{len(cells)} columns, expected {len(self.names)}", "a text must not hold a tab")
-        sentence = cells[self.sentence]
-        if not (sentence.isascii() and sentence.isdecimal()):
-            self.fail(f"{sentence!r} is not a sentence number")
-        self.bounds.add(int(sentence), line)
+        self.bounds.add(sentence_number(cells[self.sentence], self.path, line), line)
         for place, column in self.text_places:
             column.append(cells[place])
         self.required.extend([number(cells[place], self.names[place], self.path, line) for place in self.must])

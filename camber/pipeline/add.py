@@ -90,22 +90,28 @@ class Adder:
                 self._known = _Known(directory.made, TextPipeline.load(directory.path / "text"))
             tokens, kept = _prepare(self._known.text, directory, lines, source)
             bitext = Bitext.encode(*([side[i] for i in kept] for side in tokens))
-            if alignment is None:
+            given = None if alignment is None else _read_alignment(alignment, len(lines[0]), kept, bitext)
+            if _are_last(directory.journal, lines, tokens):
+                log.warning("%s: these pairs were the last ones added to it; they are not added again", self.model)
+                return 0
+            if given is None:
                 links, lesson = align_added(self._known.aligner(directory), bitext, engine)
                 journal = directory.journal.appended(_pairs(lines, tokens, kept, links), lesson)
                 self._known.learn(lesson, journal)
             else:
-                links = _read_alignment(alignment, len(lines[0]), kept, bitext)
-                journal = directory.journal.appended(_pairs(lines, tokens, kept, links), None)
+                journal = directory.journal.appended(_pairs(lines, tokens, kept, given), None)
         count = len(journal) - len(directory.journal)
         log.info("added %s pairs to %s", f"{count:,}", self.model)
         return count
 
     def load(self) -> Translator:
         """Open the model as it is now."""
-        directory = ModelDirectory.open(self.model)
         known = self._known
-        return open_translator(directory, known.text if known and known.made == directory.made else None)
+
+        def opened(directory: ModelDirectory) -> Translator:
+            return open_translator(directory, known.text if known and known.made == directory.made else None)
+
+        return ModelDirectory.opened(self.model, opened)
 
 
 @dataclass
@@ -144,6 +150,16 @@ def _read(source: Name | Sequence[str], target: Name | Sequence[str]) -> tuple[l
         if "\n" in line:
             raise CamberError(f"pair {number // 2 + 1} has a line end inside ({line!r}); give one sentence per line")
     return first, second
+
+
+def _are_last(
+    journal: Journal, lines: tuple[list[str], list[str]], tokens: tuple[list[list[str]], list[list[str]]]
+) -> bool:
+    """Say whether the last call added these very pairs: it may have been killed before it could say so."""
+    if not journal.calls:
+        return False
+    added = [(pair.source, pair.target) for pair in journal.calls[-1].pairs]
+    return added == [(*pair,) for *pair, first, second in zip(*lines, *tokens, strict=True) if first and second]
 
 
 def _check(directory: ModelDirectory, alignment: Name | None) -> None:

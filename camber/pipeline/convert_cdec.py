@@ -20,6 +20,7 @@ from camber.formats.cdec.grammars import CdecIni, read_cdec_grammars, read_cdec_
 from camber.lm.ngrams import NgramModel
 from camber.model.directory import check_place, write_model
 from camber.model.grammars import GRAMMARS, NAME, save_around_rules
+from camber.numbers import whole_number
 from camber.progress import log, stage
 
 #: how far a rule reaches in cdec unless it is told otherwise
@@ -42,8 +43,13 @@ def convert_cdec(
     check_place(model, NAME)
     cdec = CdecIni.read(ini)
     if cdec.one("formalism", "scfg") != "scfg":
-        raise InputError(f"formalism {cdec.one('formalism')}; only scfg is read", ini, cdec.values["formalism"][-1][1])
+        raise InputError(f"formalism {cdec.one('formalism')}; only scfg is read", ini, cdec.line("formalism"))
     languages = _language_models(cdec)
+    pop_limit = _whole(cdec, "cubepruning_pop_limit", _POP_LIMIT)
+    if not pop_limit:
+        raise InputError("cubepruning_pop_limit=0; expected 1 or more", ini, cdec.line("cubepruning_pop_limit"))
+    span_limit = _whole(cdec, "scfg_max_span_limit", _SPAN_LIMIT)
+    settings = ChartSettings(pop_limit=pop_limit, span_limit=span_limit, copy_known=True)
     numbers = read_cdec_weights(weights or cdec.file(cdec.one("weights", "weights")))
     with stage("reading the grammars"):
         lines = None if sentences is None else [line.split() for line in read_lines(sentences)]
@@ -54,11 +60,6 @@ def convert_cdec(
     for name in numbers:
         if name not in names:
             log.warning("%s: the weight of %s is dropped, no rule has this feature", cdec.path, name)
-    settings = ChartSettings(
-        pop_limit=_whole(cdec, "cubepruning_pop_limit", _POP_LIMIT),
-        span_limit=_whole(cdec, "scfg_max_span_limit", _SPAN_LIMIT),
-        copy_known=True,
-    )
     with write_model(model, NAME) as draft:
         save_around_rules(draft, models, Weights({name: numbers.get(name, 0.0) for name in names}), settings)
         (draft.folder / GRAMMARS).mkdir()
@@ -77,7 +78,9 @@ def _language_models(cdec: CdecIni) -> list[Path]:
     """Return the ARPA files of the language models; other features than these and the word penalty are refused."""
     paths = []
     for text, line in cdec.values.get("feature_function", []):
-        kind, *arguments = text.split()
+        kind, *arguments = text.split() or [""]
+        if not kind:
+            raise InputError("feature_function= without a feature", cdec.path, line)
         if kind == "KLanguageModel" and arguments:
             if len(arguments) > 1:
                 raise InputError(f"options of KLanguageModel ({text}) are not read", cdec.path, line)
@@ -99,9 +102,9 @@ def _grammar_files(cdec: CdecIni, folder: str | Path | None) -> Sequence[Path]:
     files = _numbered(place.iterdir())
     if not files:
         raise InputError("no grammars here, expected grammar.0.gz, grammar.1.gz …", place)
-    missing = sorted(set(range(max(files) + 1)) - set(files))
-    if missing:
-        raise InputError(f"grammar.{missing[0]} is missing of grammars 0 … {max(files)}", place)
+    missing = next((number for number, other in enumerate(sorted(files)) if number != other), None)
+    if missing is not None:
+        raise InputError(f"grammar.{missing} is missing of grammars 0 … {max(files)}", place)
     return [files[number] for number in sorted(files)]
 
 
@@ -114,7 +117,4 @@ def _numbered(paths: Iterable[Path]) -> dict[int, Path]:
 
 
 def _whole(cdec: CdecIni, key: str, default: str) -> int:
-    text = cdec.one(key, default)
-    if not text.isdecimal():
-        raise InputError(f"{key}={text}; expected a whole number", cdec.path, cdec.values[key][-1][1])
-    return int(text)
+    return whole_number(cdec.one(key, default), key, cdec.path, cdec.line(key))

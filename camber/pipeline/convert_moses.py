@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from camber.decode.phrase.features import LM, REORDERING, feature_names
 from camber.decode.phrase.settings import DecodeSettings
-from camber.errors import InputError
+from camber.errors import InputError, SettingsError
 from camber.features.weights import Weights
 from camber.formats.moses.ini import LANGUAGE_MODELS, UNKNOWN_SCORE, MosesIni
 from camber.formats.moses.phrase_table import read_moses
@@ -62,6 +63,14 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
             )
     if reorderings and "msd-bidirectional-fe" not in reorderings[0].arguments.get("type", ""):
         raise InputError("reordering models other than msd-bidirectional-fe are not read", ini, reorderings[0].line)
+    limit = moses.whole_argument(tables[0], "table-limit", 20)
+    try:
+        settings = DecodeSettings(
+            distortion_limit=moses.whole("distortion-limit", 6),
+            pop_limit=moses.whole("cube-pruning-pop-limit", DecodeSettings().pop_limit),
+        )
+    except SettingsError as error:
+        raise InputError(str(error), ini) from None
     with stage("reading the tables"):
         store = read_moses(moses.file(tables[0]), moses.file(reorderings[0]) if reorderings else None)
     with stage("reading the language models"):
@@ -79,11 +88,7 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
     weights["unknown"] *= UNKNOWN_SCORE
     for name, feature in zip(other[LM:], languages, strict=True):
         weights[name] = moses.weight(feature, 1)[0]
-    settings = DecodeSettings(
-        distortion_limit=int(moses.values.get("distortion-limit", 6)),
-        options=int(tables[0].arguments.get("table-limit", 20)) or len(store),
-        pop_limit=int(moses.values.get("cube-pruning-pop-limit", DecodeSettings().pop_limit)),
-    )
+    settings = replace(settings, options=limit or len(store))
     text = TextPipeline(TextSettings(tokenizer="none"))
     tuned = Weights(weights)
     with write_model(model, "phrase") as draft:

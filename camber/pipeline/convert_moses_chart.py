@@ -25,7 +25,7 @@ from camber.rules.hiero.rule_table import RULE_PENALTY
 _TABLES = ("PhraseDictionaryMemory", "RuleTable")
 _PENALTIES = ("WordPenalty", "PhrasePenalty", "UnknownWordPenalty")
 #: what Moses takes where the ini says nothing
-_TABLE_LIMIT, _POP_LIMIT, _SPAN = "20", "1000", "20"
+_TABLE_LIMIT, _POP_LIMIT, _SPAN = 20, 1000, 20
 #: searches that need the parse trees of the input
 _TREES = ("7", "8", "9")
 #: sections that say nothing about the search, or whose only meaning here is the usual one
@@ -39,7 +39,7 @@ def convert_hierarchical(moses: MosesIni, model: str | Path) -> None:
     rules, glue, span = _tables(moses)
     languages = moses.of_kind(*LANGUAGE_MODELS)
     penalties = {kind: _penalty(moses, kind) for kind in _PENALTIES}
-    scores = _whole(moses, rules, "num-features", "4")
+    scores = moses.whole_argument(rules, "num-features", 4)
     weights = moses.weight(rules, scores)
     with stage("reading the tables"):
         # a piece costs its score in the glue grammar, and is a rule too
@@ -59,8 +59,8 @@ def convert_hierarchical(moses: MosesIni, model: str | Path) -> None:
         counted = feature.arguments.get("oov-feature", "0") in ("1", "yes", "true")
         own = moses.weight(feature, 2 if counted else 1)
         numbers[names[at]], numbers[names[at + 1]] = own[0], own[1] if counted else 0.0
-    settings = ChartSettings(pop_limit=_section(moses, "cube-pruning-pop-limit", _POP_LIMIT), span_limit=span)
-    limit = _whole(moses, rules, "table-limit", _TABLE_LIMIT)
+    settings = ChartSettings(pop_limit=_pop_limit(moses), span_limit=span)
+    limit = moses.whole_argument(rules, "table-limit", _TABLE_LIMIT)
     if limit:
         log.info(
             "%s: of the rules with one source side, the %d best by their own scores are used (language models do not "
@@ -124,11 +124,11 @@ def _tables(moses: MosesIni) -> tuple[Feature, Feature | None, int]:
     if not glues:
         log.warning("%s: no glue grammar; pieces are put behind each other at no cost", moses.path)
     number, table = rules[0]
-    spans = moses.sections.get("max-chart-span", [])
-    text = spans[number] if number < len(spans) else _SPAN
-    if not text.isdecimal():
-        raise InputError(f"[max-chart-span] {text}; expected a whole number", moses.path)
-    return table, glues[0][1] if glues else None, int(text)
+    span = moses.whole("max-chart-span", _SPAN, at=number)
+    if span < 0:
+        told = f"[max-chart-span] {span}; expected a whole number from 0 on"
+        raise InputError(told, moses.path, moses.places["max-chart-span"][number])
+    return table, glues[0][1] if glues else None, span
 
 
 def _penalty(moses: MosesIni, kind: str) -> float:
@@ -139,15 +139,9 @@ def _penalty(moses: MosesIni, kind: str) -> float:
     return moses.weight(features[0], 1)[0] if features else 0.0
 
 
-def _whole(moses: MosesIni, feature: Feature, key: str, default: str) -> int:
-    text = feature.arguments.get(key, default)
-    if not text.isdecimal():
-        raise InputError(f"{feature.name}: {key}={text}; expected a whole number", moses.path, feature.line)
-    return int(text)
-
-
-def _section(moses: MosesIni, section: str, default: str) -> int:
-    text = moses.values.get(section, default)
-    if not text.isdecimal() or int(text) < 1:
-        raise InputError(f"[{section}] {text}; expected a whole number above 0", moses.path)
-    return int(text)
+def _pop_limit(moses: MosesIni) -> int:
+    limit = moses.whole("cube-pruning-pop-limit", _POP_LIMIT)
+    if limit < 1:
+        line = moses.places["cube-pruning-pop-limit"][0]
+        raise InputError(f"[cube-pruning-pop-limit] {limit}; expected a whole number above 0", moses.path, line)
+    return limit

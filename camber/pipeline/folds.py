@@ -33,7 +33,7 @@ from camber.nbest.formats import AUTO
 from camber.nbest.pieces import format_in_pieces
 from camber.pipeline.fold_columns import FoldColumns, new_rows, writing_columns
 from camber.pipeline.fold_lists import FoldLists, FoldRound, FoundInFold
-from camber.pipeline.methods import METHODS
+from camber.pipeline.methods import METHODS, weighed
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.pipeline.train import Made, Training
@@ -132,6 +132,7 @@ def fold_lists(
     settings, how = settings or TrainSettings(), folds or FoldSettings()
     if settings.tune.bend not in (KEEP, NONE):
         raise SettingsError(f"lists of folds have linear features; the bend {settings.tune.bend} makes no difference")
+    weighed(METHODS.load(method))  # weights of all folds are fitted to the lists
     source, target, work = Path(source), Path(target), Path(work)
     sides = read_parallel(source, target)
     split = split_into_folds(sides[0], sides[1], how.folds, seed)
@@ -222,7 +223,7 @@ class _Task:
         """Translate a fold, and keep what is new."""
         inputs = {
             "corpus": fold.made.corpus, "lm": fold.made.language, "rules": fold.made.rules, "fold": fold.number,
-            "clean": self.settings.clean, "search": fold.training.method.search_settings(self.settings),
+            "clean": self.settings.clean, "search": weighed(fold.training.method).search_settings(self.settings),
             "nbest": self.how.nbest, "metric": self.how.metric, "weights": weights and dict(weights.values),
             "before": list(before),
         }  # fmt: skip

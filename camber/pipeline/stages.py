@@ -138,7 +138,7 @@ class Stages:
 
 def _record(folder: Path, fingerprint: str) -> None:
     """Write what is needed to trust this folder in a later run."""
-    record = {"fingerprint": fingerprint, "files": _sizes(folder)}
+    record = {"fingerprint": fingerprint, "files": _facts(folder)}
     with open(folder / RECORD, "w", encoding="utf-8") as stream:
         json.dump(record, stream, indent=1, sort_keys=True)
         stream.flush()
@@ -146,17 +146,31 @@ def _record(folder: Path, fingerprint: str) -> None:
 
 
 def _is_whole(folder: Path, fingerprint: str) -> bool:
-    """Say whether the output has this fingerprint and all its files with their lengths (after a power cut, say)."""
+    """Say whether the output has this fingerprint and all its files as they were written.
+
+    A model shares its large files with the stages that made them, and with their damage.
+    """
     try:
         record = json.loads((folder / RECORD).read_text("utf-8"))
-    except (OSError, ValueError):
+        if record["fingerprint"] != fingerprint:
+            return False
+        whole = {name: facts["bytes"] for name, facts in record["files"].items()} == _sizes(folder)
+        if whole and record["files"] == _facts(folder):
+            return True
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError):
         return False
-    return bool(record == {"fingerprint": fingerprint, "files": _sizes(folder)})
+    log.warning("%s: its files changed since they were written; it runs again", folder)
+    return False
 
 
 def _sizes(folder: Path) -> dict[str, int]:
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.stat().st_size for path in files if path.name != RECORD}
+
+
+def _facts(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return length and SHA-256 of all files."""
+    return {name: {"bytes": size, "sha256": _content_hash(folder / name)} for name, size in _sizes(folder).items()}
 
 
 def _fingerprint(name: str, inputs: Mapping[str, Any], version: int | str, code: Iterable[str]) -> str:

@@ -9,11 +9,13 @@ from typing import Any
 
 from camber.bend.kinds import KEEP
 from camber.engine import LOCAL, Engine
-from camber.errors import SettingsError
+from camber.errors import ModelError, SettingsError
 from camber.files import read_parallel, write_lines
 from camber.metrics.metric import CLOSEST
+from camber.model import places
 from camber.model.bend import write_bend
 from camber.model.directory import ModelDirectory, check_place, write_model
+from camber.model.kinds import check_weighs
 from camber.model.translator import Translator, load
 from camber.tune.dev_set import DevSet
 from camber.tune.grid import MADE_WITH, Grid, GridOutcome, parse_grid, tune_grid
@@ -48,7 +50,8 @@ def tune_model(
     >>> camber.tune_model("my-model", "dev.de", "dev.en").weights["lm"]                   # doctest: +SKIP
     0.43
     """
-    check_place(out or model, ModelDirectory.open(model).kind)
+    check_weighs(directory := ModelDirectory.open(model))
+    check_place(out or model, directory.kind)
     source, *references = read_parallel(dev_source, *_paths(dev_target))
     settings = _as_recorded(settings, model)
     hyper_targets = _paths(hyper_target or ())
@@ -63,7 +66,8 @@ def tune_model(
     outcome = tune_translator(
         translator, source, references, settings, seed=seed, engine=engine, grid=values, hyper=hyper
     )
-    with_weights(model, out or model, translator.shaped(outcome.decoder, outcome.weights), settings, outcome)
+    tuned = translator.shaped(outcome.decoder, outcome.weights)
+    with_weights(model, out or model, tuned, settings, outcome)
     return outcome
 
 
@@ -140,7 +144,8 @@ def with_weights(
 ) -> Translator:
     """Write the model `out`: the files of `model` with the weights of a translator, and the bend they belong to.
 
-    If the weights are the outcome of a grid, its trials and the settings that it chose are kept.
+    If the weights are the outcome of a grid, its trials and the settings that it chose are kept. If `model` is not the
+    one any more that the translator was opened from, that is an error, and the weights are kept beside `out`.
     """
     directory = ModelDirectory.open(model)
     recorded = dict(directory.settings)
@@ -153,7 +158,10 @@ def with_weights(
         recorded["tune"] = replace(settings, bend=bend.kind, **made_with).to_dict()
     recorded |= translator.decoder.recorded
     with write_model(out, directory.kind, recorded) as draft:
-        draft.take_model(ModelDirectory.open(model))  # again: pairs may have been added since
+        now = ModelDirectory.open(model)  # again: pairs may have been added since
+        if translator.directory is not None and now.made != translator.directory.made:
+            raise _replaced(Path(model), Path(out), translator)
+        draft.take_model(now)
         translator.weights.write(draft.path("weights.tsv"))
         write_bend(translator.decoder.bend, draft)
         if isinstance(outcome, GridOutcome):
@@ -161,3 +169,17 @@ def with_weights(
         else:
             draft.path(GRID).unlink(missing_ok=True)
     return load(out)
+
+
+def _replaced(model: Path, out: Path, translator: Translator) -> ModelError:
+    """Keep the weights of a translator whose model is not there any more, and return the error that says so."""
+    beside = places.free_name(out.resolve(), "tuned")
+    beside.mkdir()
+    translator.weights.write(beside / "weights.tsv")
+    bend = translator.decoder.bend
+    if bend.FILE:
+        bend.write(beside / bend.FILE)
+    return ModelError(
+        f"{model}: another model was written there while this one was tuned; it stays as it is, and the tuned weights "
+        f"of the one before are in {beside}; tune again, and give --out to write elsewhere"
+    )

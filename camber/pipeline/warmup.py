@@ -54,6 +54,8 @@ from camber.model.phrase import PhraseRules
 from camber.model.translator import Translator
 from camber.pipeline.tune import dev_set, tune_translator
 from camber.progress import log
+from camber.regress.select.coverage import coverage
+from camber.regress.select.selectors import SELECTORS, make_selector
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.hiero.large import learn_inventory
@@ -141,6 +143,9 @@ def _use_everything() -> None:
     kept.gradient(one, kept.scores(one), engine=Threads(1))
     kept.in_weights(kept.scores(one))
     _use_mixtures()
+    for kind in SELECTORS:
+        selector = make_selector(kind, bitext)
+        coverage(bitext.source, bitext.source, [selector.select_set(bitext.source, 5, engine=Threads(1))] * len(bitext))
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
 

@@ -82,6 +82,7 @@ class Moved:
         try:
             changed = int(lines[1].removeprefix("# sentences "))
             table = np.array(rows, np.float64).reshape(-1, 2, len(names))
-        except ValueError:
+            numbers = np.array(sentences[::2], np.int64)
+        except (ValueError, OverflowError):
             raise InputError("a hypothesis lacks the one that it is compared with", path, 2) from None
-        return cls(changed, np.array(sentences[::2], np.int64), np.array(gains[::2]), table)
+        return cls(changed, numbers, np.array(gains[::2]), table)

@@ -279,10 +279,21 @@ class Reranker:
     @classmethod
     def load(cls, path: str | Path) -> Reranker:
         """Open a model directory that :meth:`save` wrote."""
-        model = ModelDirectory.open(path)
+        return ModelDirectory.opened(path, cls._of)
+
+    @classmethod
+    def _of(cls, model: ModelDirectory) -> Reranker:
+        path = model.path
         if model.kind != KIND:
             raise ModelError(f"{path}: a {model.kind} model, which cannot re-rank lists; fit one: camber rerank fit")
-        recorded = model.settings[KIND]
+        try:
+            return cls._as_recorded(model, model.settings[KIND])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ModelError(f"{path}: not what a re-ranker records ({error}); fit it again") from None
+
+    @classmethod
+    def _as_recorded(cls, model: ModelDirectory, recorded: Mapping[str, Any]) -> Reranker:
+        path = model.path
         if recorded["learner"] not in LEARNERS:
             raise ModelError(f"{path}: learner {recorded['learner']!r}, which this version does not know")
         lm = NgramModel.load(model.path / "lm", "lm") if model.sizes.get("language_models") else None

@@ -29,6 +29,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.ragged import offsets_from, take_ragged
 from camber.arrays.types import I2, I4, I8
@@ -139,16 +140,18 @@ class Inventory:
         )
         words = WordKnowledge.load(folder / "words")
         inventory = cls(**facts, **open_arrays(folder, _ARRAYS), words=words)
-        fits = (
-            len(inventory.sizes) == len(GROUPS)
-            and sum(inventory.sizes) == len(inventory.names)
-            and inventory.sizes[-1] == len(inventory.signature_offsets) - 1
-            and inventory.signature_offsets[-1] == len(inventory.signature_ids)
-            and inventory.source_marks.shape == (2, len(words.source.clusters))
-            and inventory.target_marks.shape == (2, len(words.target.clusters))
-        )
-        if not fits:
-            raise ModelError(f"{folder}: the features contradict each other; train the model again")
+        checks, count = Checks(folder), len(inventory.names)
+        sizes = inventory.sizes
+        fits = len(sizes) == len(GROUPS) and all(isinstance(size, int) and size >= 0 for size in sizes)
+        if not (fits and sum(sizes) == count and all(isinstance(name, str) for name in inventory.names)):
+            raise ModelError(f"{folder / 'indicators.json'}: its lists do not fit together; {checks.remedy}")
+        checks.offsets("signature_offsets", inventory.signature_offsets, sizes[-1], len(inventory.signature_ids))
+        for name, marks, side in (
+            ("source_marks", inventory.source_marks, words.source),
+            ("target_marks", inventory.target_marks, words.target),
+        ):
+            checks.shape(name, marks, 2, len(side.clusters))
+            checks.below(name, marks, count, least=-1)
         return inventory
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from camber.errors import InputError
 from camber.files import decode_lines, read_bytes, write_lines
+from camber.numbers import is_whole
 
 _ENDS = frozenset([".", "!", "?", "。", "！", "？"])
 _QUOTES = frozenset(["&quot;", '"', "&apos;", "'", "”", "“", "»", "«", "’", "‘"])
@@ -66,6 +67,7 @@ class Truecaser:
 
     def __init__(self, counts: dict[str, dict[str, int]]) -> None:
         self.counts = counts  # small letters → form → count
+        self._best: dict[str, str] = {}  # of words with several forms: there may be as many as letters allow
 
     @classmethod
     def learn(cls, sentences: Iterable[Sequence[str]]) -> Truecaser:
@@ -87,8 +89,14 @@ class Truecaser:
         """Return the most frequent form of a word inside sentences, None if it was not seen there."""
         small = word.lower()
         forms = self.counts.get(small)
-        # Ties go to small letters, then to code point order: the same model from the same text.
-        return min(forms, key=lambda form: (-forms[form], form != small, form)) if forms else None
+        if not forms:
+            return None
+        if len(forms) == 1:
+            return next(iter(forms))
+        if small not in self._best:
+            # Ties go to small letters, then to code point order: the same model from the same text.
+            self._best[small] = min(forms, key=lambda form: (-forms[form], form != small, form))
+        return self._best[small]
 
     def apply(self, tokens: Sequence[str]) -> list[str]:
         """Return the tokens with the words at sentence starts in their most frequent form.
@@ -126,10 +134,10 @@ class Truecaser:
         counts: dict[str, dict[str, int]] = {}
         for number, line in enumerate(decode_lines(read_bytes(path), path), 1):
             small, *fields = line.split("\t")
-            if len(fields) == 2 and fields[1].isdecimal():  # nearly all words have one form
+            if len(fields) == 2 and is_whole(fields[1]):  # nearly all words have one form
                 counts[small] = {fields[0]: int(fields[1])}
                 continue
-            if not fields or len(fields) % 2 or not all(map(str.isdecimal, fields[1::2])):
+            if not fields or len(fields) % 2 or not all(map(is_whole, fields[1::2])):
                 raise InputError("not a word with its forms and counts", path, number, remedy="train the model again")
             counts[small] = {form: int(count) for form, count in zip(fields[::2], fields[1::2], strict=True)}
         return cls(counts)
@@ -145,8 +153,8 @@ def recase(tokens: Sequence[str], source: Sequence[str] = ()) -> list[str]:
     (['¿', 'Dónde', '?'], ['iPhone', 'owners'])
     """
     out = list(tokens)
-    for position in sentence_starts(tokens):
-        if position == next(sentence_starts(tokens)) and _begins_small(source):
+    for sentence, position in enumerate(sentence_starts(tokens)):
+        if sentence == 0 and _begins_small(source):
             continue
         word = tokens[position]
         plain = word.islower() and "@" not in word and "://" not in word and not word.startswith("www.")

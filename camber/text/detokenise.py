@@ -211,6 +211,7 @@ class _Joiner:
     def _pair_single(self, tokens: Sequence[str], positions: list[int], directions: dict[int, int]) -> None:
         """Pair single quotation marks, leaving out those that can only be apostrophes."""
         quotes: list[int] = []
+        last_closing = max((p for p in positions if p and _must_close(tokens, p)), default=0)
         for position in positions:
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
@@ -223,11 +224,8 @@ class _Joiner:
                 possessive = previous[-1:] in ("s", "x", "z") and previous[:1] not in ("'", "’")
                 if not following or previous[-1:].isdigit():
                     continue  # 6' tall
-                closed = [later for later in positions if later > position]
-                if possessive:
-                    closed = [later for later in closed if _must_close(tokens, later)]
-                if not closed:
-                    continue  # the boys' room
+                if position >= (last_closing if possessive else positions[-1]):
+                    continue  # the boys' room: nothing closes a quotation
             quotes.append(position)
         for turn, position in enumerate(quotes[: len(quotes) // 2 * 2]):
             directions[position] = 1 if turn % 2 == 0 else -1

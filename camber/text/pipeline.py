@@ -116,7 +116,7 @@ class TextPipeline:
             settings, spaces = TextSettings.from_dict(content["settings"]), content["spaces"]
             if not (spaces is None or isinstance(spaces, dict)):
                 raise ValueError(f"spaces is {spaces!r}")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(f"{path}: damaged ({error}); train the model again") from None
         if settings.tokenizer == "none" or settings.lowercase:
             return cls(settings, spaces=spaces)

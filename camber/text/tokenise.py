@@ -21,7 +21,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from camber.errors import SettingsError
 from camber.files import words
@@ -67,11 +67,12 @@ def unescape(token: str) -> str:
 # Control characters and invisible spacing: dropped, for they would make words differ that look the same. (Joiners and
 # soft hyphens are kept: they belong to the spelling of a word.)
 _invisible = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u2060\ufeff]")
-_address = re.compile(
-    r"""(?:(?:https?|ftp)://|www\.)[^\s<>"]*[^\s<>"'.,;:!?()\[\]{}»”’]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"""
-    r"|&(?:amp|lt|gt|quot|apos|nbsp|#\d+);",
-    re.IGNORECASE,
-)
+# A URL, an e-mail address or an entity. Each is looked for by where it begins or by its @: a pattern for all of them
+# would look at a word without any once for every letter.
+_beginning = re.compile(r"((?:https?|ftp)://|www\.)|&(?:amp|lt|gt|quot|apos|nbsp|#\d+);", re.IGNORECASE)
+_url_end = re.compile(r"""[^\s<>"]*[^\s<>"'.,;:!?()\[\]{}»”’]""", re.IGNORECASE)
+_local_part = re.compile(r"[\w.+-]*", re.IGNORECASE)
+_domain = re.compile(r"@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
 _dots = re.compile(r"\.{2,}")
 _comma = re.compile(r"(?<!\d),|,(?!\d)")  # not between two digits
 
@@ -117,14 +118,76 @@ def base_language(code: str) -> str:
     return re.split(r"[-_]", code.strip().lower(), maxsplit=1)[0]
 
 
+def _addresses(chunk: str) -> Iterator[tuple[int, int]]:
+    """Yield where URLs, e-mail addresses and entities begin and end, from left to right.
+
+    >>> list(_addresses("x:www.a.org,b@c.de"))
+    [(2, 18)]
+    """
+    done = 0
+    other, email = _beginning.search(chunk), _email(chunk, 0)
+    while other or email:
+        if email and email[0] < done:
+            email = _email(chunk, done)
+        elif other and other.start() < done:
+            other = _beginning.search(chunk, done)
+        elif other and (not email or other.start() <= email[0]):
+            end = _url_end.match(chunk, other.end()) if other[1] else other
+            if end:
+                done = end.end()
+                yield other.start(), done
+            else:
+                other = _beginning.search(chunk, other.end())
+        elif email:
+            done = email[1]
+            yield email
+
+
+def _email(chunk: str, start: int) -> tuple[int, int] | None:
+    """Return where the first e-mail address from `start` on begins and ends."""
+    while domain := _domain.search(chunk, start):
+        at = domain.start()
+        name = _local_part.match(chunk[start:at][::-1])
+        if name and name.end():
+            return at - name.end(), domain.end()
+        start = at + 1
+    return None
+
+
+class _Padding(dict[int, str]):
+    """What becomes of every character by itself: a symbol gets a space on either side. Filled as characters are met."""
+
+    def __init__(self, left: str) -> None:
+        super().__init__((ord(char), char) for char in left)
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        keep = char.isalnum() or unicodedata.category(char) in ("Mn", "Mc", "Me", "Cf")
+        self[code] = char if keep else f" {char} "
+        return self[code]
+
+
+@functools.cache
+def _padding(left: str) -> _Padding:
+    """Return the padding that leaves some characters as they are."""
+    return _Padding(" .',`-" + left)
+
+
 class _Splitter:
-    """Split the pieces of a line between white space, remembering those that were seen."""
+    """Split the pieces of a line between white space, remembering those that were seen.
+
+    The time that a piece takes grows with its length and no faster, whatever it holds.
+    """
 
     LIMIT = 500_000  # remembered pieces: some 100 MB at most
+    LONGEST = 50  # characters of a piece that is remembered
 
     def __init__(self, language: str) -> None:
         self.language = language
         self.apostrophes = _apostrophes(language)
+        # Marks that stay inside a word, which their neighbours tell.
+        self.inner = ("’´" if self.apostrophes is not _OTHER else "") + (":" if language in ("fi", "sv") else "")
+        self.inner_marks = re.compile(f"[{self.inner}]") if self.inner else None
         # What a final full stop does depends on what follows: a small letter, a digit, or anything else.
         self.seen: dict[str, dict[str, list[str]]] = {"a": {}, "0": {}, "": {}}
 
@@ -141,36 +204,53 @@ class _Splitter:
                 seen = self.seen[following]
             pieces = seen.get(chunk)
             if pieces is None:
-                if len(seen) >= self.LIMIT:
-                    seen.clear()
-                pieces = seen[chunk] = [escape(piece) for piece in self._split(chunk, following)]
+                pieces = self._split(chunk, following)
+                if len(chunk) <= self.LONGEST:
+                    if len(seen) >= self.LIMIT:
+                        seen.clear()
+                    seen[chunk] = pieces
             tokens += pieces
         return tokens
 
     def _split(self, chunk: str, following: str) -> list[str]:
         chunk = _invisible.sub("", chunk)
-        if address := _address.search(chunk):
-            before, after = chunk[: address.start()], chunk[address.end() :]
-            return [*self._split(before, ""), address[0], *self._split(after, following)]
-        text = _dots.sub(r" \g<0> ", self._pad_symbols(chunk))
-        text = _comma.sub(" , ", text)
-        for pattern, replacement in self.apostrophes:
-            text = pattern.sub(replacement, text)
-        return self._split_full_stops(text.split(), following)
+        pieces: list[str] = []
+        done = 0
+        for start, end in _addresses(chunk):
+            pieces += self._split_plain(chunk[done:start], "")
+            pieces.append(chunk[start:end])
+            done = end
+        pieces += self._split_plain(chunk[done:], following)
+        return escape(" ".join(pieces)).split(" ") if pieces else []
+
+    def _split_plain(self, chunk: str, following: str) -> list[str]:
+        """Split a piece without addresses."""
+        if not chunk:
+            return []
+        text = self._pad_symbols(chunk)
+        if ".." in text:
+            text = _dots.sub(r" \g<0> ", text)
+        if "," in text:
+            text = _comma.sub(" , ", text)
+        if "'" in text or "’" in text or "´" in text:
+            for pattern, replacement in self.apostrophes:
+                text = pattern.sub(replacement, text)
+        pieces = text.split()
+        return self._split_full_stops(pieces, following) if "." in text else pieces
 
     def _pad_symbols(self, chunk: str) -> str:
         if chunk.isalnum():
             return chunk
-        out = []
-        for position, char in enumerate(chunk):
-            keep = char.isalnum() or char in ".',`-" or unicodedata.category(char) in ("Mn", "Mc", "Me", "Cf")
-            before, after = chunk[position - 1 : position], chunk[position + 1 : position + 2]
-            if char in "’´" and self.apostrophes is not _OTHER:
-                keep = before.isalnum() and after.isalpha()  # you’re, l’eau: not a closing quotation mark
-            elif char == ":" and self.language in ("fi", "sv"):
-                keep = before.isalnum() and after.islower()  # EU:ssa, USA:s
-            out.append(char if keep else f" {char} ")
-        return "".join(out)
+        if self.inner_marks:
+            chunk = self.inner_marks.sub(self._pad_inner_mark, chunk)
+        return chunk.translate(_padding(self.inner))
+
+    def _pad_inner_mark(self, match: re.Match[str]) -> str:
+        mark, start = match[0], match.start()
+        before, after = match.string[start - 1 : start], match.string[start + 1 : start + 2]
+        # EU:ssa, USA:s; and you’re, l’eau: not a closing quotation mark
+        fits = after.islower() if mark == ":" else after.isalpha()
+        return mark if before.isalnum() and fits else f" {mark} "
 
     def _split_full_stops(self, pieces: list[str], following: str) -> list[str]:
         always, before_number = _prefixes(self.language)

@@ -174,7 +174,7 @@ def test_a_bent_model_opens_again_and_keeps_a_penalty_for_words_as_it_was(tmp_pa
     [
         ("feature_function=Mystery\n", "Mystery is not supported"),
         ("feature_function=KLanguageModel none.arpa\n", "no file"),
-        ("scfg_max_span_limit=far\n", "expected a whole number"),
+        ("scfg_max_span_limit=far\n", "is not a whole number"),
         ("nonsense\n", "is not key=value"),
     ],
 )

@@ -86,7 +86,7 @@ def test_gzip_is_told_by_its_content(tmp_path):
         ("ngram 1=5", "ngram 1=6", 11, "5 1-grams where the header counts 6"),
         ("ngram 1=5", "ngram 1=4", 10, "expected"),
         ("ngram 2=2", "ngram 2=3", 15, "2 2-grams where the header counts 3"),
-        ("ngram 2=2", "ngram 2=999999999999", 5, "more than the file has bytes"),
+        ("ngram 2=2", "ngram 2=999999999999", 5, "more than the file can hold"),
         ("\\2-grams:\n", "", 12, "expected"),
         ("\\end\\", "", 17, "the end of the file"),
         ("-0.625\ta b", "0.625\ta b", 14, "positive"),

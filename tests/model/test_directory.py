@@ -172,7 +172,7 @@ def test_an_old_model_that_cannot_be_removed_does_not_spoil_the_new_one(tmp_path
     make(tmp_path / "m")
 
     def protected(folder, *args, **kwargs):
-        if "camber-old" in str(folder):
+        if "camber-gone" in str(folder):
             raise PermissionError(13, "Permission denied", str(folder))
 
     with monkeypatch.context() as patch:

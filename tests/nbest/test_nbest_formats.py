@@ -135,7 +135,7 @@ def test_fairseq_output_is_taken_apart_whatever_its_order(tmp_path):
         ("sentence\ttext\tscore\n0\ta\t\n", r":2: score '' is not a number"),
         ("sentence\ttext\textra:comet\n0\ta\t\n", r":2: extra:comet '' is not a number"),
         ("sentence\ttext\n1\ta\n0\ta\n", r":3: a hypothesis of sentence 0 after those of sentence 1"),
-        ("sentence\ttext\nx\ta\n", r":2: 'x' is not a sentence number"),
+        ("sentence\ttext\nx\ta\n", r":2: sentence number 'x' is not a whole number"),
         ("sentence\ttext\tlm\tlm\n0\ta\t1\t1\n", r":1: column 'lm' occurs twice"),
         ("sentence\ttext\n", r":1: no hypothesis below"),
     ],

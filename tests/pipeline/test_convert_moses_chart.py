@@ -122,7 +122,7 @@ def test_the_table_limit_keeps_the_best_rules(moses: Path, tmp_path: Path) -> No
         ("path=glue-grammar", "path=rule-table", "2 rule tables and 0 glue grammars"),
         ("path=rule-table", "path=absent", "no file"),
         ("[search-algorithm]\n3", "[search-algorithm]\n7", "needs parse trees"),
-        ("12\n1000", "far", "expected a whole number"),
+        ("12\n1000", "far", "is not a whole number"),
         ("500", "0", "above 0"),
     ],
 )

@@ -53,6 +53,9 @@ for model in ("m", "h"):
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
+for score in ("round-robin", "dice", "bm25", "decay"):
+    run("select", "--source", files / "train.es", "--target", files / "train.en", "--test", files / "test.es",
+        "--count", 10, "--score", score)
 run("nbest-folds", "--source", files / "dev.es", "--target", files / "dev.en", "--out", folder / "folds", "--folds", 2,
     "--rounds", 2)
 for method, flag in (("phrase", "--rule-features"), ("hiero", "--hiero-rule-features")):

@@ -308,7 +308,7 @@ def _read_array(path: Path) -> F8:
 def _number_of(line: str, name: str, path: str | Path, place: int) -> float:
     try:
         mark, given, value = line.split()
-        if (mark, given) != ("#", name) or not float(value) >= (0 if name == _NUMBERS[0] else 1e-9):
+        if (mark, given) != ("#", name) or not (0 if name == _NUMBERS[0] else 1e-9) <= float(value) < 2**62:
             raise ValueError(line)
         return float(value)
     except ValueError:

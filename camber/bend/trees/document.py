@@ -48,7 +48,7 @@ def read_forest(path: str | Path) -> Forest:
 
     try:
         return forest_from_json(json.loads(read_bytes(path).decode("utf-8"), parse_constant=refuse))
-    except (ValueError, RecursionError, CamberError) as error:  # those of JSON and UTF-8 are ValueErrors
+    except (ValueError, RecursionError, OverflowError, CamberError) as error:  # those of JSON and UTF-8 are ValueErrors
         raise InputError(f"this is no forest: {error}", path) from None
 
 

@@ -20,9 +20,14 @@ from camber.corpus import Vocabulary
 from camber.errors import CamberError, InputError
 from camber.features.feature import PROBABILITY, Feature, linear_table
 from camber.files import decode_lines, read_bytes, read_lines
+from camber.numbers import is_whole, shown
 from camber.rules.hiero.grammar import Grammar
 from camber.rules.hiero.grammar_set import GrammarSet
 
+#: The last word of a side that a link can name: links are kept in bytes.
+MOST_PLACE = 255
+#: Cells of the table of features that no rule fills: 2 GB
+MOST_CELLS = 250_000_000
 #: words that stand for something else in a grammar
 _RESERVED = re.compile(r"\|\|\||\[(X,)?\d+\]")
 
@@ -79,6 +84,13 @@ class _Columns:
     def grammar(self) -> Grammar:
         """Return all rules; features that a rule does not name are NaN: absent, which is not the value 0."""
         names = tuple(dict.fromkeys(name for own in self.features for name in own))
+        given = sum(map(len, self.features))
+        if len(names) * len(self.features) - given > MOST_CELLS:
+            raise CamberError(
+                f"{len(names):,} features of {len(self.features):,} rules would take "
+                f"{len(names) * len(self.features) * 8 / 1e9:,.0f} GB, and hardly any rule has them; "
+                "leave rare features out of the grammars"
+            )
         features = np.array([[own.get(name, math.nan) for name in names] for own in self.features])
         return Grammar(
             names,
@@ -120,8 +132,12 @@ def _links(text: str, source: int, target: int, path: Path, number: int) -> list
     links = []
     for item in text.split():
         left, _, right = item.partition("-")
-        if not (left.isdecimal() and right.isdecimal() and int(left) < source and int(right) < target):
-            raise InputError(f"link {item!r} does not lie inside the rule", path, number, remedy="links are 0-0 1-2 …")
+        if not (is_whole(left) and is_whole(right) and int(left) < source and int(right) < target):
+            told = f"link {shown(item)} does not lie inside the rule"
+            raise InputError(told, path, number, remedy="links are 0-0 1-2 …")
+        if max(int(left), int(right)) > MOST_PLACE:
+            told = f"link {item} of words beyond the first {MOST_PLACE + 1} of a side"
+            raise InputError(told, path, number, remedy="leave it out, or the rule")
         links.append((int(left), int(right)))
     return links
 
@@ -247,6 +263,10 @@ class CdecIni:
     def one(self, key: str, default: str = "") -> str:
         """Return the last value of a key."""
         return self.values[key][-1][0] if key in self.values else default
+
+    def line(self, key: str) -> int | None:
+        """Return the line of the last value of a key, None if there is none."""
+        return self.values[key][-1][1] if key in self.values else None
 
     def file(self, name: str, line: int | None = None) -> Path:
         """Return a file that the ini names, relative to its own folder."""

@@ -16,17 +16,21 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from camber.arrays.ragged import offsets_from, ranks, sort_keys, take_ragged
-from camber.arrays.types import F4, I4, I8, U1, Array
+from camber.arrays.types import F4, F8, I4, I8, U1, Array
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import InputError
 from camber.files import read_bytes
 from camber.kernel import kernel, kernel_inlined
 from camber.kernel.words import NOTHING, rehash, set_word, with_byte, word_slot
+from camber.numbers import shown
 from camber.rules.phrase.features import SCORE_NAMES
 from camber.rules.phrase.store import REORDERING_NAMES, RuleStore
 
 #: Powers of ten, correctly rounded.
 _POWERS = np.array([float(f"1e{power}") for power in range(309)])
+
+#: The largest count that a store keeps.
+MOST_COUNT = 2**31 - 1
 
 #: Slots of a word table at the start.
 _SLOTS = 1 << 16
@@ -131,8 +135,9 @@ def read_columns(path: str | Path, names: tuple[str, ...], *, full: bool, most: 
     source = _renumbered(words[0], columns.source_ids, offsets[0])
     target = _renumbered(words[1], columns.target_ids, offsets[1])
     counts = columns.counts
-    short = counts[:, 2] < 0  # older tables lack c(s, t)
+    short = np.isnan(counts[:, 2])  # older tables lack c(s, t)
     counts[short, 2] = columns.values[short, min(2, len(names) - 1)] * counts[short, 1]
+    _check_counts(counts, path)
     return MosesTable(path, source, target, values, columns.links, offsets[2], np.rint(counts).astype(np.int32))
 
 
@@ -207,16 +212,19 @@ def _complain(why: int, data: bytes, state: I8, path: str | Path, names: tuple[s
     number = int(state[_FIRST])
     expected = f"{len(names)} numbers ({' '.join(names)})"
     if why == _NOT_A_RULE:
-        raise InputError(f"{piece!r} is not a rule", path, line, remedy=f"expected: source ||| target ||| {expected}")
+        raise InputError(
+            f"{shown(piece)} is not a rule", path, line, remedy=f"expected: source ||| target ||| {expected}"
+        )
     if why == _WRONG_NUMBERS:
         raise InputError(f"{number} numbers, expected {expected}", path, line)
     if why == _WRONG_COUNTS:
         raise InputError(f"{number} counts, expected 3: c(t) c(s) c(s,t)", path, line)
     if why == _BAD_LINK:
-        raise InputError(f"{piece!r} is not a link", path, line, remedy="links look like 0-0 1-2")
+        raise InputError(f"{shown(piece)} is not a link", path, line, remedy="links look like 0-0 1-2")
     if why == _LINK_OUTSIDE:
-        raise InputError(f"link {piece} lies outside the phrase pair", path, line)
-    raise InputError(f"{piece!r} is not a number", path, line)
+        told = f"link {piece} lies outside the phrase pair, or beyond the first 256 words of a side"
+        raise InputError(told, path, line)
+    raise InputError(f"{shown(piece)} is not a number", path, line)
 
 
 def _check_probabilities(values: F4, path: str | Path, most: float) -> None:
@@ -228,6 +236,19 @@ def _check_probabilities(values: F4, path: str | Path, most: float) -> None:
             path,
             row + 1,
             remedy="the table must hold raw probabilities, not logarithms",
+        )
+
+
+def _check_counts(counts: F8, path: str | Path) -> None:
+    """Refuse what would not stay what it is in the integers of a store."""
+    wrong = ~((counts >= 0) & (counts <= MOST_COUNT))
+    if wrong.any():
+        row, column = map(int, np.argwhere(wrong)[0])
+        raise InputError(
+            f"{counts[row, column]:.10g} is not a count from 0 to {MOST_COUNT:,}",
+            path,
+            row + 1,
+            remedy="divide the counts of the table, or leave them out",
         )
 
 
@@ -450,7 +471,7 @@ def _scan(data, fill, full, state, source_words, target_words, columns, powers):
         if fill:
             sizes[row, 0], sizes[row, 1], sizes[row, 2] = sources, targets, linked
             if counted == 2:
-                counts[row, 2] = -1.0
+                counts[row, 2] = np.nan
         state[_AT] = at + 1
         state[_ROW] = row + 1
         state[_SOURCE_WORDS] += sources

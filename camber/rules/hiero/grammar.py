@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from camber.arrays.checks import Checks
 from camber.arrays.types import F8, I8, U1
 from camber.corpus import Vocabulary
 from camber.corpus.inputs import Input
@@ -78,6 +80,35 @@ class GrammarSource(RuleSource, Protocol):
     def grammar(self, item: Input) -> Grammar:
         """Return the rules that apply to a sentence."""
         ...
+
+
+class _Targets(Protocol):
+    """The target sides and links of rules, as grammars and rule tables have them."""
+
+    @property
+    def target(self) -> npt.NDArray[np.integer]: ...
+    @property
+    def target_offsets(self) -> I8: ...
+    @property
+    def links(self) -> U1: ...
+    @property
+    def link_offsets(self) -> I8: ...
+    @property
+    def source_words(self) -> Vocabulary: ...
+    @property
+    def target_words(self) -> Vocabulary: ...
+
+
+def check_rules(
+    checks: Checks, source: npt.NDArray[np.integer], source_offsets: I8, rules: _Targets, count: int
+) -> None:
+    """Refuse columns that a kernel would read outside of: source sides, and the target sides of `count` rules."""
+    checks.offsets("source_offsets", source_offsets, len(source_offsets) - 1, len(source))
+    checks.offsets("target_offsets", rules.target_offsets, count, len(rules.target))
+    checks.offsets("link_offsets", rules.link_offsets, count, len(rules.links))
+    checks.shape("links", rules.links, len(rules.links), 2)
+    checks.below("source", source, len(rules.source_words), least=-2)
+    checks.below("target", rules.target, len(rules.target_words), least=-2)
 
 
 def _text(symbols: I8, words: Vocabulary) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I8
@@ -25,7 +26,7 @@ from camber.corpus.inputs import Input
 from camber.errors import ModelError
 from camber.features.feature import NUMBER, RULE, Feature
 from camber.progress import log
-from camber.rules.hiero.grammar import Grammar
+from camber.rules.hiero.grammar import Grammar, check_rules
 
 #: Columns of the rules: symbols in 32 bits, features in 64.
 _COLUMNS: Shapes = {
@@ -175,4 +176,11 @@ class GrammarSet:
         words = [Vocabulary.load(folder / f"{side}_words.txt") for side in ("source", "target")]
         remedy = "convert the model again"
         rules = Grammar(names, **open_arrays(folder, _COLUMNS, remedy), source_words=words[0], target_words=words[1])
-        return cls(rules, **open_arrays(folder, _SENTENCES, remedy))
+        grammars = cls(rules, **open_arrays(folder, _SENTENCES, remedy))
+        checks, count = Checks(folder, remedy), len(rules.features)
+        check_rules(checks, rules.source, rules.source_offsets, rules, count)
+        checks.shape("features", rules.features, count, len(names))
+        checks.offsets("offsets", grammars.offsets, len(grammars), count)
+        checks.offsets("word_offsets", grammars.word_offsets, len(grammars), len(grammars.words))
+        checks.below("words", grammars.words, len(words[0]))
+        return grammars

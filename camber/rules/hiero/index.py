@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import I4, I8, AnyArray
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.vocabulary import Vocabulary
-from camber.errors import CamberError, ModelError
+from camber.errors import CamberError
 from camber.rules.hiero.suffix_array import ends_of, find_phrase, merge_suffixes, sort_suffixes
 from camber.rules.phrase.pairs import check_alignment
 
@@ -180,43 +180,32 @@ class CorpusIndex:
             Alignment(arrays["links"], arrays["link_offsets"]),
             arrays["suffixes"],
         )
-        index._check_sizes(folder)
+        index._check_arrays(folder)
         return index
 
-    def _check_sizes(self, folder: Path) -> None:
-        """Refuse arrays that contradict each other: a kernel would read outside them."""
-        tokens = len(self.source.ids)
-        fits = (
-            len(self.source) == len(self.target) == len(self.alignment)
-            and all(_rising(offsets) for offsets in (self.source.offsets, self.target.offsets, self.alignment.offsets))
-            and self.source.offsets[-1] == tokens == len(self.suffixes)
-            and self.target.offsets[-1] == len(self.target.ids)
-            and self.alignment.offsets[-1] == len(self.alignment.links)
-            and _within(self.source.ids, len(self.source.vocabulary))
-            and _within(self.target.ids, len(self.target.vocabulary))
-            and _within(self.suffixes, tokens)
-        )
-        if fits:
-            try:
-                check_alignment(self.bitext, self.alignment)
-            except (CamberError, ValueError):
-                fits = False
-        if not fits:
-            raise ModelError(f"{folder}: the arrays of the indexed corpus contradict each other; train the model again")
+    def _check_arrays(self, folder: Path) -> None:
+        """Refuse arrays that a kernel would read outside of."""
+        checks, pairs, tokens = Checks(folder), len(self.source), len(self.source.ids)
+        checks.offsets("source_offsets", self.source.offsets, pairs, tokens)
+        checks.offsets("target_offsets", self.target.offsets, pairs, len(self.target.ids))
+        checks.offsets("link_offsets", self.alignment.offsets, pairs, len(self.alignment.links))
+        checks.shape("links", self.alignment.links, len(self.alignment.links), 2)
+        checks.shape("suffixes", self.suffixes, tokens)
+        checks.below("source_ids", self.source.ids, len(self.source.vocabulary))
+        checks.below("target_ids", self.target.ids, len(self.target.vocabulary))
+        checks.below("suffixes", self.suffixes, tokens)
+        words = self.source.ids[self.suffixes]
+        checks.that((words[1:] >= words[:-1]).all(), "suffixes", "suffixes that are not sorted")
+        try:
+            check_alignment(self.bitext, self.alignment)
+        except CamberError as error:
+            raise checks.fail("links", str(error)) from None
 
 
 def _check(bitext: Bitext, alignment: Alignment) -> None:
     check_alignment(bitext, alignment)
     if min(bitext.source.ids.min(initial=0), bitext.target.ids.min(initial=0)) < 0:
         raise CamberError("the bitext has words outside its vocabularies; encode it with vocabularies of its own")
-
-
-def _within(values: npt.NDArray[np.integer], size: int) -> bool:
-    return len(values) == 0 or bool(values.min() >= 0 and values.max() < size)
-
-
-def _rising(offsets: I8) -> bool:
-    return len(offsets) > 0 and offsets[0] == 0 and bool((np.diff(offsets) >= 0).all())
 
 
 def _join(old: Sentences, new: Sentences) -> Sentences:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from, places_of, ranks, sort_keys, take_ragged
 from camber.arrays.types import F4, F8, I4, I8, U1, AnyArray
@@ -24,7 +25,7 @@ from camber.errors import ModelError
 from camber.features.feature import NUMBER, RULE, Feature
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for, find, insert
-from camber.rules.hiero.grammar import Grammar
+from camber.rules.hiero.grammar import Grammar, check_rules
 
 #: The logarithm of an impossible event, as in Moses.
 LEAST = -100.0
@@ -193,7 +194,42 @@ class RuleTable:
             raise ModelError(f"{folder}: cannot be opened ({error}); convert the model again") from None
         words = [Vocabulary.load(folder / f"{side}_words.txt") for side in ("source", "target")]
         columns = open_arrays(folder, _COLUMNS, "convert the model again")
-        return cls(names, **columns, source_words=words[0], target_words=words[1])
+        table = cls(names, **columns, source_words=words[0], target_words=words[1])
+        table._check(Checks(folder, "convert the model again"))
+        return table
+
+    def _check(self, checks: Checks) -> None:
+        """Refuse columns that a kernel would read outside of, and a trie in which it would go round and round."""
+        sides, rules, nodes = len(self.source_offsets) - 1, len(self.scores), len(self.gap)
+        check_rules(checks, self.source, self.source_offsets, self, rules)
+        checks.offsets("rule_offsets", self.rule_offsets, sides, rules)
+        checks.shape("scores", self.scores, rules, len(self.scores_names))
+        checks.shape("side", self.side, nodes)
+        checks.below("side", self.side, sides, least=-1)
+        slots = len(self.trie_keys)
+        checks.that(slots > 0 and slots & (slots - 1) == 0, "trie_keys", f"{slots} slots, expected a power of two")
+        checks.shape("trie_nodes", self.trie_nodes, slots)
+        used = np.flatnonzero(self.trie_keys >= 0)
+        checks.that(len(used) < slots and nodes > 0, "trie_keys", "no slot is free")
+        parents, children = self.trie_keys[used] // (len(self.source_words) + 1), self.trie_nodes[used]
+        checks.below("trie_keys", parents, nodes)
+        checks.below("trie_nodes", children, nodes)
+        checks.that((children > parents).all(), "trie_nodes", "a node that comes before what leads to it")
+        checks.below("gap", self.gap, nodes, least=-1)
+        later = (self.gap < 0) | (self.gap > np.arange(nodes))
+        checks.that(later.all(), "gap", "a node that comes before what leads to it")
+        longest = int(np.diff(self.source_offsets).max(initial=0))
+        checks.that(_depth(parents, children, self.gap) <= longest, "gap", "the trie is deeper than the longest rule")
+
+
+def _depth(parents: I8, children: I8, gap: I8) -> int:
+    """Return how many symbols lead to the deepest node; nodes come after what leads to them."""
+    from_gap = np.flatnonzero(gap >= 0)
+    heads, tails = np.concatenate((parents, from_gap)), np.concatenate((children, gap[from_gap]))
+    depth = np.zeros(len(gap), np.int64)
+    order = np.argsort(tails, kind="stable")
+    _deepen(heads[order], tails[order], depth)
+    return int(depth.max(initial=0))
 
 
 def logarithms(scores: F8) -> F8:
@@ -216,6 +252,12 @@ def _plant(sides: I8, offsets: I8, words: int) -> tuple[I8, I8, I8, I8]:
         if capacity_for(count) == len(keys):
             return keys, nodes, gap[:count].copy(), side[:count].copy()
         room = count  # the table can be smaller
+
+
+@kernel
+def _deepen(heads, tails, depth):
+    for edge in range(len(heads)):
+        depth[tails[edge]] = max(depth[tails[edge]], depth[heads[edge]] + 1)
 
 
 @kernel

@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, save_arrays
-from camber.errors import ModelError
 from camber.rules.features import SUBWORD_NAMES
 from camber.rules.inventory import Inventory, frequent_sequences
 from camber.rules.measuring import Measured, Measurer, cluster_sequences
@@ -51,14 +51,11 @@ class LargeFeatures:
     def load(cls, folder: Path, store: RuleStore) -> Self:
         """Open what :meth:`save` wrote for this store."""
         measured = Measured(**open_arrays(folder, _MEASURED))
-        fits = (
-            len(measured.offsets) == len(measured.subword_scores) + 1 == len(store) + 1
-            and measured.offsets[-1] == len(measured.numbers)
-            and measured.subword_scores.shape[1] == len(SUBWORD_NAMES)
-        )
-        if not fits:
-            raise ModelError(f"{folder}: the features do not fit the rules; train the model again")
-        return cls(Inventory.load(folder), measured)
+        inventory, checks = Inventory.load(folder), Checks(folder)
+        checks.offsets("offsets", measured.offsets, len(store), len(measured.numbers))
+        checks.below("numbers", measured.numbers, len(inventory.names))
+        checks.shape("subword_scores", measured.subword_scores, len(store), len(SUBWORD_NAMES))
+        return cls(inventory, measured)
 
 
 def sides_of(store: RuleStore) -> RuleSides:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.ragged import offsets_from, take_ragged
 from camber.arrays.types import F4, I4, I8, U1, Bools
@@ -30,6 +31,9 @@ REORDERING_NAMES = (
     "swap_forward",
     "discontinuous_forward",
 )
+
+#: No source phrase is longer, whatever a store says.
+_LONGEST = 1000
 
 #: Version of the folder that :meth:`RuleStore.save` writes.
 FORMAT = 1
@@ -211,19 +215,39 @@ class RuleStore:
         return store
 
     def _check(self, folder: Path) -> None:
-        """Refuse arrays whose sizes contradict each other: a kernel would read outside them."""
-        fits = (
-            len(self.source_offsets) == len(self.rule_offsets) == len(self.source_counts) + 1
-            and len(self.target_offsets) == len(self.link_offsets) == len(self.scores) + 1
-            and len(self.scores) == len(self.counts) == len(self.reordering) == self.rule_offsets[-1]
-            and self.source_offsets[-1] == len(self.source_ids)
-            and self.target_offsets[-1] == len(self.target_ids)
-            and self.link_offsets[-1] == len(self.links)
-            and self.scores.shape[1] == len(SCORE_NAMES)
-            and self.reordering.shape[1] in (0, len(REORDERING_NAMES))
-        )
-        if not fits:
-            raise ModelError(f"{folder}: the arrays of the rule store do not fit together; train the model again")
+        """Refuse arrays that a kernel would read outside of."""
+        checks = Checks(folder)
+        phrases, rules = len(self.source_counts), len(self.scores)
+        checks.offsets("source_offsets", self.source_offsets, phrases, len(self.source_ids))
+        checks.offsets("rule_offsets", self.rule_offsets, phrases, rules)
+        checks.offsets("target_offsets", self.target_offsets, rules, len(self.target_ids))
+        checks.offsets("link_offsets", self.link_offsets, rules, len(self.links))
+        checks.shape("scores", self.scores, rules, len(SCORE_NAMES))
+        checks.shape("counts", self.counts, rules, 2)
+        checks.shape("reordering", self.reordering, rules, len(REORDERING_NAMES) if self.has_reordering else 0)
+        checks.shape("links", self.links, len(self.links), 2)
+        checks.below("source_ids", self.source_ids, len(self.source_vocabulary))
+        checks.below("target_ids", self.target_ids, len(self.target_vocabulary))
+        checks.finite("scores", self.scores, least=0.0)
+        checks.finite("reordering", self.reordering, least=0.0)
+        bad = _outside(self.source_offsets, self.rule_offsets, self.target_offsets, self.link_offsets, self.links)
+        checks.that(bad < 0, "links", f"rule {bad} has a link outside its words")
+        longest = int(np.diff(self.source_offsets).max(initial=0))
+        if self.max_phrase_length < longest or self.max_phrase_length > max(longest, _LONGEST):
+            raise ModelError(f"{folder / 'rules.json'}: max_phrase_length {self.max_phrase_length}; {checks.remedy}")
+
+
+@kernel
+def _outside(source_offsets, rule_offsets, target_offsets, link_offsets, links):
+    """Return the first rule with a link outside its words, -1: none."""
+    for phrase in range(len(rule_offsets) - 1):
+        words = source_offsets[phrase + 1] - source_offsets[phrase]
+        for rule in range(rule_offsets[phrase], rule_offsets[phrase + 1]):
+            others = target_offsets[rule + 1] - target_offsets[rule]
+            for link in range(link_offsets[rule], link_offsets[rule + 1]):
+                if links[link, 0] >= words or links[link, 1] >= others:
+                    return rule
+    return -1
 
 
 @kernel

@@ -1,0 +1,77 @@
+"""Files of compiled kernels, each with a digest before its content.
+
+What is in them is unpickled and executed, so a file that was cut off, emptied or changed must never be used: it goes
+away, which is said once, and the kernel is compiled again. Where nothing can be kept (a full disk), kernels are
+compiled for this process alone, which is said once, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from typing import Any
+
+from numba.core.caching import IndexDataCacheFile
+
+from camber.progress import log
+
+#: Changes when files of before cannot be read.
+FORMAT = "2"
+_DIGEST = hashlib.sha256().digest_size
+_told: set[str] = set()
+
+
+def tell_once(what: str, message: str, *arguments: object) -> None:
+    """Warn of something, once per process: there are hundreds of kernels."""
+    if what not in _told:
+        _told.add(what)
+        log.warning(message, *arguments)
+
+
+class _DamagedError(Exception):
+    """A file whose content does not have its digest."""
+
+
+class CacheFile(IndexDataCacheFile):
+    """Numba's index and data files of one kernel, with digests."""
+
+    def load(self, key: Any) -> Any:
+        """Return what is kept for a signature, None if nothing (that is whole) is."""
+        try:
+            return super().load(key)
+        except _DamagedError:
+            return None
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            stamp, overloads = self._read(self._index_path)
+        except (FileNotFoundError, _DamagedError):
+            return {}
+        return overloads if stamp == self._source_stamp else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._write(self._index_path, (self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _write(self, path: str, content: Any) -> None:
+        data = self._dump(content)
+        with self._open_for_write(path) as stream:
+            stream.write(hashlib.sha256(data).digest() + data)
+
+    def _read(self, path: str) -> Any:
+        with open(path, "rb") as stream:
+            digest, data = stream.read(_DIGEST), stream.read()
+        if hashlib.sha256(data).digest() != digest:
+            tell_once("damaged", "%s: a damaged file of a compiled kernel; such kernels are compiled again", path)
+            try:
+                os.unlink(path)
+            except OSError as error:
+                tell_once("kept", "%s: cannot be removed (%s)", path, error.strerror)
+            raise _DamagedError(path)
+        return pickle.loads(data)

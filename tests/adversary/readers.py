@@ -1,0 +1,199 @@
+"""Every reader of files, with small files that it accepts: what fuzzers begin with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from camber.align.error_rate import read_gold
+from camber.align.pharaoh import read_pharaoh
+from camber.bend.discrete import DiscreteBend
+from camber.bend.trees.document import read_forest
+from camber.features.weights import Weights
+from camber.files import read_lines
+from camber.formats.cdec.grammars import CdecIni, read_cdec_grammar, read_cdec_weights
+from camber.formats.moses.ini import MosesIni
+from camber.formats.moses.phrase_table import read_moses
+from camber.formats.moses.rule_table import GLUE, read_glue, read_moses_rules
+from camber.lm.ngrams import NgramModel
+from camber.nbest import NBest
+from camber.nbest.beside import scores_beside
+from camber.pipeline.settings import read_config
+from camber.rerank.moved import Moved
+from camber.text.case import Truecaser
+from camber.text.pipeline import TextPipeline
+from camber.text.tokenise import Tokenizer
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader, and files that it accepts."""
+
+    read: Callable[[Path], Any]
+    seeds: tuple[str, ...]
+    file: str = "input"  # what the file is called, where that matters
+
+
+_ARPA = """\\data\\
+ngram 1=5
+ngram 2=3
+
+\\1-grams:
+-0.5\t<unk>
+-99\t<s>\t-0.3
+-0.7\t</s>
+-0.6\ta\t-0.2
+-1.25\tb
+
+\\2-grams:
+-0.1\t<s> a
+-0.2\ta b
+-0.3\tb </s>
+
+\\end\\
+"""
+_INI = """[input-factors]
+0
+[distortion-limit]
+6
+[feature]
+UnknownWordPenalty
+PhraseDictionaryMemory name=TM num-features=4 path="phrase table" table-limit=20
+KENLM name=LM0 path=lm.arpa order=2
+[weight]
+TM= 0.1 0.2 0.3 -4e-1
+LM0= 0.7
+"""
+_JSONL = [
+    {
+        "sentence": 0, "rank": 0, "text": "a house", "score": -3.3, "features": {"lm": -4.1, "p": 0.0, "rare": None},
+        "kinds": {"p": {"kind": "probability", "scope": "rule"}, "lm": {"scope": "context"}},
+        "parts": [{"source": [0, 1], "target": [0, 2], "rule": 7, "features": [-4.1, 1, None]}],
+        "alignment": "0-0", "source_text": "ein Haus", "extra": {"comet": 0.5},
+    },
+    {"sentence": 2, "text": "", "score": 1e3, "features": {}, "parts": [], "alignment": "", "extra": {"comet": 1}},
+]  # fmt: skip
+_FOREST = {
+    "format": "camber trees 1",
+    "features": [{"name": "lm", "kind": "number", "scope": "context", "least": -100.0, "plus": 0.0}],
+    "trees": [
+        {
+            "name": "tree1",
+            "linear in": None,
+            "root": {
+                "feature": "lm", "below": -3.25, "absent": "then", "gain": 12.5, "share": 1.0,
+                "then": {"constant": 1.0, "share": 0.25}, "else": {"constant": -0.3, "share": 0.75},
+            },
+            "acted": {
+                "parts": {"acted": 250, "of": 1000, "share": 0.25},
+                "sentences": {"acted": 3, "of": 40, "share": 0.075, "better": 2, "worse": 1},
+                "examples": [{"sentence": 17, "source": "x", "with": "y", "without": "z", "change": 4.5}],
+            },
+        }
+    ],
+}  # fmt: skip
+_TEXT = {
+    "settings": {"tokenizer": "moses", "lowercase": True, "source_lang": "de", "target_lang": "fr"},
+    "spaces": {"?": " "},
+}
+_BINS = """# camber bins 1 mnr
+# inputs p lm
+# copied p
+feature\tbin\tlow\thigh\tpopulation
+p\t0\t0.25\t0.5\t12
+p\t1\t0.75\t1.0\t3
+"""
+_MOVED = (
+    "# camber moved hypotheses 1\n# sentences 9\nsentence\tplace\tgain\tlm\n4\tbefore\t0.5\t-1.0\n4\tafter\t0.5\t\n"
+)
+_ONE = NBest.of_hypotheses((), [0, 2], ["a", "b"], [[], []])
+
+
+def _round_trip(path: Path) -> Any:
+    """Tokenise, case and detokenise a text, in the languages that have rules of their own."""
+    lines = read_lines(path)
+    for language in ("en", "fr", "fi", "de", "zh"):
+        tokenizer = Tokenizer("moses", language)
+        tokens = [tokenizer.tokenise(line) for line in lines]
+        caser = Truecaser.learn(tokens)
+        for sentence in tokens:
+            tokenizer.detokenise(caser.apply(sentence))
+    return lines
+
+
+READERS: dict[str, Reader] = {
+    "text": Reader(
+        _round_trip,
+        (
+            "Isn't it 5,300 m?\n“NO!” he said: l’eau, EU:ssa ...\n",
+            "www.example.org/a?b=(c) x.y+z@mail.example.org &amp; &#124; (“'a”) 2:30 e.g. U.S.A.\n",
+        ),
+    ),
+    "arpa": Reader(NgramModel.read, (_ARPA, _ARPA.replace("\n", "\r\n"))),
+    "cdec grammar": Reader(
+        read_cdec_grammar,
+        ("[X] ||| [X,1] ein [X,2] ||| a [X,1] [X,2] ||| F=0.88 CountEF=1.6 ||| 1-0\n[X] ||| b ||| c ||| G=-1e3\n",),
+    ),
+    "cdec weights": Reader(read_cdec_weights, ("# a comment\nLM 0.5\nWordPenalty -1e-3\n",)),
+    "cdec.ini": Reader(CdecIni.read, ("formalism=scfg\nfeature_function = WordPenalty # x\nscfg_max_span_limit=10\n",)),
+    "moses.ini": Reader(MosesIni.read, (_INI,)),
+    "phrase table": Reader(
+        read_moses,
+        (
+            "das ||| the ||| 0.5 0.4 3e-1 0.2 ||| 0-0 ||| 2 2 1 ||| |||\n"
+            "das haus ||| the house ||| 1 1 1 1 ||| 0-0 1-1 ||| 9 9\n",
+            "a ||| b ||| 0.5 0.4 0.3 0.2\n",
+        ),
+    ),
+    "rule table": Reader(
+        read_moses_rules,
+        ("der [X][X] mann [X] ||| the [X][X] man [X] ||| 0.5 0.4 0.3 0.2 ||| 0-0 1-1 2-2 ||| 4 5 2\n",),
+    ),
+    "glue grammar": Reader(read_glue, ("\n".join(GLUE) + "\n",)),
+    "pharaoh": Reader(read_pharaoh, ("0-0 1-2\n\n3-1\t2-2\n", "999999999-0")),
+    "gold": Reader(read_gold, ("0-0 1p2 3?1\n\n", "1 1 2 S\n1 2 2 P 0.5\n0002 0 1\n")),
+    "weights": Reader(Weights.read, ("# camber weights 1\n# signature x|y\nname\tweight\nlm\t0.5\np\t-1e-5\n",)),
+    "bins": Reader(DiscreteBend.read, (_BINS,)),
+    "trees": Reader(read_forest, (json.dumps(_FOREST),)),
+    "moved": Reader(lambda path: Moved.read(path, ("lm",)), (_MOVED,)),
+    "truecaser": Reader(Truecaser.load, ("paris\tParis\t7\nthe\tTHE\t2\tthe\t11\n",)),
+    "text.json": Reader(lambda path: TextPipeline.load(path.parent), (json.dumps(_TEXT),), "text.json"),
+    "settings": Reader(
+        read_config, ('[lm]\norder = 4\nprune = "0 1"\n[decode]\npop_limit = 100\n[tune]\nnbest = 30\n',)
+    ),
+    "n-best moses": Reader(
+        lambda path: NBest.read(path, "moses"),
+        (
+            "0 ||| a house ||| LM0= -4.1 TM0= -1.2 -0.5 ||| -3.3 ||| 0=0-1 ||| 0-0 0-1\n"
+            "2 ||| ||| LM0= 1 TM0= 2 3 ||| 1e2\n",
+            "0 ||| a ||| lm=-1 w=2\n0 ||| b ||| rare=-1\n",
+        ),
+    ),
+    "n-best fairseq": Reader(
+        lambda path: NBest.read(path, "fairseq"),
+        ("S-3\tein Haus\nT-3\ta house\nH-3\t-0.31\ta hou@@ se\nD-3\t-0.31\ta house\nP-3\t-0.2 -0.1\nA-3\t0-0\n",),
+    ),
+    "n-best jsonl": Reader(
+        lambda path: NBest.read(path, "jsonl"), ("".join(json.dumps(item) + "\n" for item in _JSONL),)
+    ),
+    "n-best tsv": Reader(
+        lambda path: NBest.read(path, "tsv"),
+        ("sentence\ttext\tscore\tlm\textra:comet\n0\ta house\t-3.3\t-4.1\t0.81\n7\thouse\t-5.0\t\t0.62\n",),
+    ),
+    "n-best flat": Reader(lambda path: NBest.read(path, "flat", candidates=2), ("a house\nthe house\n\nx\n",)),
+    "n-best of any format": Reader(NBest.read, ("0 ||| a ||| x= 1\n", "H-0\t-1\ta\n", '{"sentence":0,"text":"a"}\n')),
+    "scores": Reader(lambda path: scores_beside(_ONE, "comet", path), ("0.5\n-1e3\n",)),
+}
+
+#: What attackers and damaged disks put in the place of something else.
+TOKENS: tuple[bytes, ...] = (
+    b"9" * 5000, b"-" + b"9" * 5000, b"1e999", b"-1e999", b"nan", b"inf", b"1e-400", b"0." + b"3" * 5000, b"99999999",
+    b"2147483648", b"9223372036854775808", b"4294967296", b"-1", b"0", b"256", b"300", b"\xff", b"\xc3", b"\x00",
+    b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\\ud800", b"\r", b"\r\n", b"\n", b"\t", b" ", b"\xc2\xa0", b"\xe2\x80\xa8",
+    b" ||| ", b"|||", b"=", b'"', b"'", b"[", b"]", b"{", b"}", b"[" * 3000, b'{"a":' * 3000, b"#", b"\\", b"null",
+    b"true", b"NaN", b"Infinity", b"1" * 40, b"\xd9\xa3", b"a" * 5000, b"@" * 500, b"a@" * 500, b"www." * 300,
+    b"&#1" * 500, b"-" * 500, b"'s " * 300, b"\x1f\x8b", b"<s>", b"</s>", b"<unk>", b"[X,1]", b"[X][X]", b"\\data\\",
+)  # fmt: skip

@@ -1,0 +1,81 @@
+"""A cache of compiled kernels that is damaged, or cannot be written: kernels are compiled again, and that is said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+USE = """
+from camber.progress import show
+show()
+import numpy as np
+from camber.kernel.table import empty_table, insert
+print(insert(empty_table(4), 42) >= 0)
+"""
+NOT_KEPT = "compiled kernels cannot be kept"
+
+
+def run(cache: Path, code: str = USE) -> subprocess.CompletedProcess[str]:
+    variables = os.environ | {"CAMBER_CACHE": str(cache), "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    cache = tmp_path_factory.mktemp("cache")
+    assert run(cache).stdout == "True\n"
+    return cache
+
+
+def flipped(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[: len(data) // 2], flipped])
+def test_a_damaged_cache_is_compiled_again(warm: Path, ending: str, damage: Callable[[bytes], bytes]) -> None:
+    kept = {path: path.read_bytes() for path in warm.rglob("*" + ending)}
+    assert kept
+    for path, data in kept.items():
+        path.write_bytes(damage(data))
+    done = run(warm)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert done.stderr.count("damaged file of a compiled kernel") == 1
+    again = run(warm)
+    assert (again.stdout, again.stderr) == ("True\n", "")  # whole again, and nothing is compiled
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device here that is always full")
+def test_a_full_disk_leaves_kernels_uncached(tmp_path: Path) -> None:
+    full = """
+import builtins, errno
+whole = builtins.open
+def opened(path, mode="r", *rest, **keywords):
+    if "w" in mode and ".nb" in str(path):
+        return whole("/dev/full", mode, *rest, **keywords)
+    return whole(path, mode, *rest, **keywords)
+builtins.open = opened
+"""
+    done = run(tmp_path, full + USE)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert done.stderr.count(NOT_KEPT) == 1
+
+
+@pytest.mark.slow
+def test_a_cache_that_has_no_place_at_all_leaves_kernels_uncached(tmp_path: Path) -> None:
+    nowhere = """
+import os, tempfile
+def refuse(*_, **__):
+    raise OSError(28, "No space left on device")
+os.mkdir = tempfile.mkdtemp = tempfile.TemporaryFile = tempfile.gettempdir = refuse
+"""
+    done = run(tmp_path / "absent", nowhere + USE)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert done.stderr.count(NOT_KEPT) == 1

@@ -1,0 +1,214 @@
+"""A process that writes a model is killed: the model is the old one or the new one, and the next run ends well.
+
+A few moments in every run of the tests; all of them with CAMBER_ADVERSARY=all (`make adversary`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from adversary.kills import killed
+from toys.lists import flipped
+
+import camber
+from camber.corpus.hotel import generate
+from camber.files import read_lines, write_lines
+from camber.model.directory import is_model
+from camber.model.translator import load
+from camber.pipeline.add import add
+from camber.pipeline.settings import TrainSettings
+from camber.pipeline.train import train
+from camber.pipeline.tune import tune_model
+from camber.rerank.reranker import Reranker
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are needed"),
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+]
+
+ALL = os.environ.get("CAMBER_ADVERSARY") == "all"
+LINES = ["¿ cuánto cuesta una habitación doble ?", "quiero hablar con el director ."]
+TUNING = {"tuner": "pro", "iterations": 2, "nbest": 20}
+SETTINGS = {"lm": {"order": 2}, "align": {"model": "quick"}}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small parallel text."""
+    folder = tmp_path_factory.mktemp("text")
+    corpus = generate(train=120, dev=12, test=5, seed=5)
+    for name in ("train", "dev"):
+        source, target = getattr(corpus, name)
+        write_lines(folder / f"{name}.es", source)
+        write_lines(folder / f"{name}.en", target)
+    write_lines(folder / "shorter.es", read_lines(folder / "train.es")[:90])
+    write_lines(folder / "shorter.en", read_lines(folder / "train.en")[:90])
+    return folder
+
+
+def make(files: Path, model: Path, name: str = "train") -> Any:
+    """Train a model."""
+    settings = TrainSettings.from_dict(SETTINGS)
+    sides = (files / f"{name}.{language}" for language in ("es", "en"))
+    return train(*sides, model, held_out=0, tuned=False, settings=settings)
+
+
+def answers(model: Path) -> list[str]:
+    """Return what a model makes of some lines."""
+    return load(model).translate(LINES)
+
+
+def visit(
+    action: Callable[[Path], Any],
+    prepare: Callable[[Path], Any],
+    fine: Callable[[Path], Any],
+    done: Callable[[Path], Any],
+    folder: Path,
+    few: int = 9,
+) -> int:
+    """Kill an action at its events; `fine` looks at what a kill left, `done` at what the next run made of it."""
+    total = 0
+    if not ALL:  # how many events there are
+        low, high = 0, 1
+        prepare(fresh(folder))
+        while killed(partial(action, folder), folder, high):
+            low, high = high, high * 2
+            prepare(fresh(folder))
+        while high - low > 1:
+            middle = (low + high) // 2
+            prepare(fresh(folder))
+            if killed(partial(action, folder), folder, middle):
+                low = middle
+            else:
+                high = middle
+        total = high
+    event = 0
+    while True:
+        prepare(fresh(folder))
+        if not killed(partial(action, folder), folder, event):
+            return event
+        fine(folder)
+        action(folder)
+        done(folder)
+        # the last events are the renames: all of these are visited
+        event += 1 if ALL or event >= total - few // 2 else max(1, total // few)
+
+
+def fresh(folder: Path) -> Path:
+    """Empty a folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+def leftovers(folder: Path) -> list[str]:
+    """List what nobody asked for."""
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_training_is_killed(files, tmp_path):
+    home = tmp_path / "home"
+    make(files, tmp_path / "whole")
+    expected = answers(tmp_path / "whole")
+
+    def fine(folder: Path) -> None:
+        if is_model(folder / "m"):
+            assert answers(folder / "m") == expected
+
+    def done(folder: Path) -> None:
+        assert answers(folder / "m") == expected
+        assert not leftovers(folder)
+
+    assert visit(lambda folder: make(files, folder / "m"), lambda folder: None, fine, done, home) > 10
+
+
+def test_a_training_that_replaces_a_tuned_model_is_killed(files, tmp_path):
+    old, home = tmp_path / "old", tmp_path / "home"
+    make(files, old, "shorter")
+    tune_model(old, files / "dev.es", files / "dev.en", settings=TUNING)
+    make(files, tmp_path / "whole")
+    both = [answers(old), answers(tmp_path / "whole")]
+    assert both[0] != both[1]
+    work = tmp_path / "whole.work"
+
+    def prepare(folder: Path) -> None:
+        shutil.copytree(old, folder / "m")
+        shutil.copytree(work, folder / "m.work")  # the stages are done: what is left is to write the model
+
+    def fine(folder: Path) -> None:
+        assert answers(folder / "m") in both
+
+    def done(folder: Path) -> None:
+        assert answers(folder / "m") == both[1]
+        kept = [path for path in folder.iterdir() if path.name.startswith("m.old")]
+        assert kept
+        assert any(answers(path) == both[0] for path in kept)
+        assert not leftovers(folder)
+
+    assert visit(lambda folder: make(files, folder / "m"), prepare, fine, done, home) > 5
+
+
+def test_tuning_is_killed(files, tmp_path):
+    old, home = tmp_path / "old", tmp_path / "home"
+    make(files, old)
+    action = partial(_tune, files)
+    shutil.copytree(old, tmp_path / "tuned" / "m")
+    action(tmp_path / "tuned")
+    weights = [load(path).weights.values for path in (old, tmp_path / "tuned" / "m")]
+    assert weights[0] != weights[1]
+
+    def fine(folder: Path) -> None:
+        assert load(folder / "m").weights.values in weights
+
+    def done(folder: Path) -> None:
+        assert not leftovers(folder)
+
+    assert visit(action, lambda folder: shutil.copytree(old, folder / "m"), fine, done, home) > 5
+
+
+def _tune(files: Path, folder: Path) -> None:
+    tune_model(
+        folder / "m", files / "dev.es", files / "dev.en", settings={"tuner": "pro", "iterations": 2, "nbest": 20}
+    )
+
+
+def test_adding_is_killed_and_repeated(files, tmp_path):
+    old, home = tmp_path / "old", tmp_path / "home"
+    make(files, old)
+    pair = ["¡ hasta el martes !"], ["see you on Tuesday !"]
+
+    def fine(folder: Path) -> None:
+        load(folder / "m")
+
+    def done(folder: Path) -> None:
+        model = camber.load(folder / "m")
+        assert model.translate(pair[0]) == pair[1]
+        assert model.directory.sizes["added_pairs"] == 1
+        assert not leftovers(folder)
+
+    action: Callable[[Path], Any] = lambda folder: add(folder / "m", *pair)  # noqa: E731
+    assert visit(action, lambda folder: shutil.copytree(old, folder / "m"), fine, done, home) > 3
+
+
+def test_fitting_a_reranker_is_killed(tmp_path):
+    nbest, references = flipped(sentences=30)
+
+    def fit(folder: Path) -> None:
+        Reranker().fit(nbest, references).save(folder / "r")
+
+    def fine(folder: Path) -> None:
+        if is_model(folder / "r"):
+            Reranker.load(folder / "r")
+
+    def done(folder: Path) -> None:
+        Reranker.load(folder / "r")
+        assert not leftovers(folder)
+
+    assert visit(fit, lambda folder: None, fine, done, tmp_path / "home") > 3

@@ -1,0 +1,159 @@
+"""Several processes at one model: who opens it gets the old one or the new one, who writes it spoils nothing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from camber.errors import ModelError
+from camber.features.weights import Weights
+from camber.model import places
+from camber.model.directory import ModelDirectory, write_model
+from camber.model.translator import load
+from camber.pipeline import tune as tune_module
+from camber.pipeline.add import Adder
+from camber.pipeline.stages import Stages
+from camber.pipeline.tune import tune_model, with_weights
+
+
+def make(path: Path, value: int) -> None:
+    """Write a model whose files all say the same."""
+    with write_model(path, "toy") as draft:
+        for name in "abcdef":
+            draft.save(f"{name}.npy", np.full(50_000, value))
+
+
+def _replace(path: Path, seconds: float) -> None:
+    end, value = time.monotonic() + seconds, 1
+    while time.monotonic() < end:
+        make(path, value := 1 - value)
+
+
+def test_a_load_is_of_one_model(tmp_path):
+    make(tmp_path / "m", 1)
+    writer = multiprocessing.get_context("spawn").Process(target=_replace, args=(tmp_path / "m", 6.0))
+    writer.start()
+    try:
+        seen = set()
+        while writer.is_alive():
+            values = ModelDirectory.opened(
+                tmp_path / "m", lambda directory: {int(directory.array(f"{name}.npy")[-1]) for name in "abcdef"}
+            )
+            assert len(values) == 1
+            seen |= values
+    finally:
+        writer.join(30)
+    assert writer.exitcode == 0
+    assert seen == {0, 1}
+
+
+def test_a_model_that_changes_all_the_time_is_told(tmp_path):
+    make(tmp_path / "m", 1)
+
+    def use(directory: ModelDirectory) -> None:
+        make(tmp_path / "m", 2)
+
+    with pytest.raises(ModelError, match="replaced by other models all the time"):
+        ModelDirectory.opened(tmp_path / "m", use)
+
+
+def test_errors_of_a_model_that_stays_are_told_at_once(tmp_path):
+    make(tmp_path / "m", 1)
+    calls = []
+
+    def use(directory: ModelDirectory) -> None:
+        calls.append(1)
+        raise ModelError("damaged")
+
+    with pytest.raises(ModelError, match="damaged"):
+        ModelDirectory.opened(tmp_path / "m", use)
+    assert len(calls) == 1
+
+
+@pytest.mark.slow
+def test_tuning_does_not_touch_a_model_that_was_trained_meanwhile(
+    hotel_model, hotel_hiero, hotel_files, tmp_path, monkeypatch
+):
+    model = Path(shutil.copytree(hotel_model, tmp_path / "m"))
+    tune = tune_module.tune_translator
+
+    def slowly(*arguments, **named):
+        outcome = tune(*arguments, **named)
+        shutil.rmtree(model)
+        shutil.copytree(hotel_hiero, model)  # as another training would
+        return outcome
+
+    monkeypatch.setattr(tune_module, "tune_translator", slowly)
+    with pytest.raises(ModelError, match="another model was written there") as caught:
+        tune_model(model, hotel_files / "dev.es", hotel_files / "dev.en", settings={"iterations": 1, "nbest": 10})
+    beside = tmp_path / "m.tuned"
+    assert str(beside) in str(caught.value)
+    assert Weights.read(beside / "weights.tsv").values.keys() == load(hotel_model).weights.values.keys()
+    assert load(model).translate(["una habitación"]) == load(hotel_hiero).translate(["una habitación"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.tuned"]
+
+
+def test_weights_go_back_into_the_model_that_they_are_of(hotel_model, tmp_path):
+    model = Path(shutil.copytree(hotel_model, tmp_path / "m"))
+    translator = load(model)
+    assert with_weights(model, model, translator, None).weights.values == translator.weights.values
+
+
+def test_a_model_that_was_to_be_kept_comes_back_after_a_kill_between_the_renames(tmp_path):
+    make(tmp_path / "m", 1)
+    aside = tmp_path / f"{places.prefix(tmp_path / 'm', 'kept')}x"
+    os.rename(tmp_path / "m", aside)
+    assert ModelDirectory.open(tmp_path / "m").array("a.npy")[0] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    # after both renames, it only has to get its name
+    shutil.copytree(tmp_path / "m", aside)
+    make(tmp_path / "m", 2)
+    assert ModelDirectory.open(tmp_path / "m").array("a.npy")[0] == 2
+    assert ModelDirectory.open(tmp_path / "m.old").array("a.npy")[0] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.old"]
+
+
+def test_what_was_being_removed_is_never_a_model_again(tmp_path):
+    make(tmp_path / "m", 1)
+    gone = tmp_path / f"{places.prefix(tmp_path / 'm', 'gone')}x"
+    os.rename(tmp_path / "m", gone)
+    (gone / "a.npy").unlink()
+    with pytest.raises(ModelError, match="no such model"):
+        ModelDirectory.open(tmp_path / "m")
+    make(tmp_path / "m", 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_pairs_are_not_added_twice_in_a_row(hotel_model, tmp_path, caplog):
+    model = Path(shutil.copytree(hotel_model, tmp_path / "m"))
+    adder = Adder(model)
+    first, other = (["¡ hola !", ""], ["hello !", ""]), (["¡ hola !"], ["hi !"])
+    assert [adder.add(*first), adder.add(*first), adder.add(*other), adder.add(*first)] == [1, 0, 1, 1]
+    assert "not added again" in caplog.text
+    assert adder.load().translate(["¡ hola !"]) == ["hello !"]
+
+
+def test_a_stage_whose_file_was_damaged_runs_again(tmp_path, caplog):
+    runs = []
+
+    def work(folder: Path) -> None:
+        runs.append(1)
+        (folder / "numbers.bin").write_bytes(bytes(1000))
+
+    for expected in (1, 1):
+        with Stages(tmp_path / "w") as stages:
+            stages.run("numbers", {}, work)
+        assert len(runs) == expected
+    path = tmp_path / "w" / "numbers" / "numbers.bin"
+    path.write_bytes(bytes(500) + b"\1" + bytes(499))  # the length stays
+    with Stages(tmp_path / "w") as stages:
+        assert not stages.run("numbers", {}, work).kept
+    assert len(runs) == 2
+    assert path.read_bytes() == bytes(1000)
+    assert "changed since they were written" in caplog.text

@@ -1,0 +1,145 @@
+"""Models whose files were changed, with checksums that say that all is well: an answer or a clear error, never a crash.
+
+Some changes in every run of the tests, many with CAMBER_ADVERSARY=all (`make adversary`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from adversary import tampering
+from adversary.tampering import reseal
+from toys.lists import flipped
+
+from camber.arrays.checks import Checks
+from camber.errors import ModelError
+from camber.model.translator import load
+from camber.pipeline.settings import TrainSettings
+from camber.pipeline.train import train
+from camber.rerank.reranker import Reranker
+
+TRIALS = 2000 if os.environ.get("CAMBER_ADVERSARY") == "all" else 120
+LINES = ["¿ cuánto cuesta una habitación doble ?", "quiero hablar con el director ."]
+
+
+def attack(model: Path, *lines: str, seed: int = 1) -> dict[str, int]:
+    """Change a copy of a model again and again, in a process of its own; return how often what came out."""
+    script = Path(tampering.__file__)
+    search = os.pathsep.join([*sys.path, str(script.parents[1])])
+    done = subprocess.run(
+        [sys.executable, str(script), str(model), str(seed), str(TRIALS), *lines],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": search}, timeout=1800, check=False,
+    )  # fmt: skip
+    told = done.stdout.splitlines()[-6:]
+    assert done.returncode == 0, f"{told}\n{done.stderr[-2000:]}"
+    assert not any("slow" in json.loads(line) for line in done.stdout.splitlines())
+    counts: dict[str, int] = json.loads(told[-1])
+    return counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("phrase", {}),
+        ("phrase", {"rules": {"rule_features": "large"}}),
+        ("phrase", {"tune": {"bend": "trees", "tuner": "pro", "iterations": 2}}),
+        ("phrase", {"tune": {"bend": "mnr", "tuner": "pro", "iterations": 2}}),
+        ("hiero", {}),
+    ],
+    ids=["phrase", "large", "trees", "bins", "hiero"],
+)
+def test_changed_translators_answer_or_are_refused(method, settings, hotel_files, tmp_path):
+    chosen = TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}, **settings})
+    dev = {"dev_source": hotel_files / "dev.es", "dev_target": hotel_files / "dev.en"}
+    train(
+        hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", method=method, settings=chosen,
+        tuned="tune" in settings, **dev,
+    )  # fmt: skip
+    counts = attack(tmp_path / "m", *LINES)
+    assert counts["refused"] > TRIALS // 5
+    assert counts["answered"] > TRIALS // 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", ["linear", "mnr", "trees", "mixture"])
+def test_changed_rerankers_open_or_are_refused(learner, tmp_path):
+    nbest, references = flipped(sentences=40)
+    Reranker(learner=learner).fit(nbest, references).save(tmp_path / "m")
+    counts = attack(tmp_path / "m")
+    assert counts["refused"] > TRIALS // 5
+
+
+@pytest.fixture
+def model(hotel_model, tmp_path) -> Path:
+    """A model to be changed."""
+    return Path(shutil.copytree(hotel_model, tmp_path / "m"))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "problem"),
+    [
+        ("rules/target_ids", 7, 1 << 30, "numbers from 0 to 1073741824"),
+        ("rules/source_ids", 0, -1, "numbers from -1"),
+        ("rules/target_offsets", 3, 1 << 40, "offsets that fall"),
+        ("rules/rule_offsets", -1, 5, "offsets"),
+        ("rules/links", (0, 0), 200, "a link outside its words"),
+        ("rules/scores", (4, 1), np.nan, "expected finite ones and at least 0"),
+    ],
+)
+def test_what_kernels_index_by_is_checked_whatever_checksums_say(name, place, value, problem, model):
+    array = np.load(model / f"{name}.npy")
+    array[place] = value
+    np.save(model / f"{name}.npy", array)
+    reseal(model)
+    with pytest.raises(ModelError, match=problem) as caught:
+        load(model)
+    assert f"{name}.npy" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("array", "field"),
+    [("nodes", "word"), ("nodes", "next"), ("nodes", "log"), ("children", "next"), ("children", "log")],
+)
+def test_a_language_model_that_would_lead_astray_is_refused(array, field, model):
+    path = next(model.rglob(f"lm.{array}.npy"))
+    cells = np.load(path)
+    cells[field][len(cells) // 2] = np.nan if field == "log" else 1 << 30
+    np.save(path, cells)
+    reseal(model)
+    with pytest.raises(ModelError, match="contradicts"):
+        load(model)
+
+
+def test_a_full_hash_table_of_a_language_model_is_refused(model):
+    path = next(model.rglob("lm.nodes.npy"))
+    cells = np.load(path)
+    at = 1
+    while cells["word"][at] <= 8:  # a node with a hash table
+        at += 1 + cells["word"][at]
+    inside = slice(at + 1, at + 1 + cells["word"][at])
+    free = cells["word"][inside] < 0
+    cells["word"][inside][free], cells["next"][inside][free] = 3, 0
+    np.save(path, cells)
+    reseal(model)
+    with pytest.raises(ModelError, match=f"cell {at} contradicts"):
+        load(model)
+
+
+def test_checks_tell_file_problem_and_remedy():
+    checks = Checks(Path("m"), "fit it again")
+    with pytest.raises(ModelError, match=r"m/x\.npy: numbers that do not rise; fit it again"):
+        checks.rising("x", np.array([1, 1]))
+    with pytest.raises(ModelError, match=r"shape \(2,\), expected \(3,\)"):
+        checks.shape("x", np.zeros(2), 3)
+    with pytest.raises(ModelError, match="offsets from 1 to 2, expected 0 to 2"):
+        checks.offsets("x", np.array([1, 2]), 1, 2)
+    checks.finite("x", np.zeros(0))
+    checks.below("x", np.zeros(0, np.int64), 0)
