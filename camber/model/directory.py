@@ -48,6 +48,8 @@ END = 64 << 10  # of larger ones, this much at both ends
 _SEAL = "# sha256 of the lines above: "
 # seconds to wait for a model that is being replaced, and how often opening begins anew because it was
 _PATIENCE, _ATTEMPTS = 5.0, 10
+# seconds that a writer waits: a reader holds the lock for a moment while it looks whether another writer is dead
+_READERS = 2.0
 
 
 @dataclass
@@ -112,7 +114,7 @@ def write_model(
     check_place(path, kind)
     with places.telling_of_the_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with changing(path), places.new_folder(path) as folder:
+        with changing(path, _READERS), places.new_folder(path) as folder:
             draft = Draft(folder, {name: dict(table) for name, table in (settings or {}).items()})
             yield draft
             _seal(draft, kind)
