@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from camber.corpus.constraints import Term
 from camber.corpus.inputs import Input
 from camber.decode.derivation import Derivation
 from camber.decode.languages import Languages
@@ -23,8 +24,10 @@ AnyDerivation = TypeVar("AnyDerivation", bound=Derivation)
 Decode = Callable[[Input, npt.NDArray[np.int64], bool], list[AnyDerivation]]
 
 
-def cut_points(words: Sequence[str], window: int) -> list[int]:
+def cut_points(words: Sequence[str], window: int, terms: Sequence[Term] = ()) -> list[int]:
     """Return 0, the cuts, and the length: windows of at most `window` words, cut after punctuation where possible.
+
+    No term is cut, so that a very long one may make a window longer.
 
     >>> cut_points(["a", "b", ".", "c", "d"], 4)
     [0, 3, 5]
@@ -38,9 +41,11 @@ def cut_points(words: Sequence[str], window: int) -> list[int]:
             if places:
                 cut = places[-1]
                 break
+        for term in terms:
+            if term.begin < cut < term.end:
+                cut = term.begin if term.begin > cuts[-1] else term.end
         cuts.append(cut)
-    cuts.append(len(words))
-    return cuts
+    return cuts if cuts[-1] == len(words) > 0 else [*cuts, len(words)]
 
 
 def decode_in_windows(
@@ -50,16 +55,18 @@ def decode_in_windows(
 
     The n-best list varies the last window only.
     """
-    cuts = cut_points(item.tokens, window)
+    cuts = cut_points(item.tokens, window, item.constraints.terms)
     log.info("a sentence of %d words is decoded in %d windows", len(item), len(cuts) - 1)
     done: AnyDerivation | None = None
     state = languages.begin
     for a, b in pairwise(cuts):
         final = b == len(item)
-        pieces = decode(replace(item, tokens=item.tokens[a:b]), state, final)
+        pieces = decode(item.part(a, b), state, final)
         joined = [piece.after(done, a) for piece in pieces]
         if final:
             return joined
         done = joined[0]
+        said = len(pieces[0].words)  # what is left of a prefix is for the windows that follow
+        item = replace(item, constraints=replace(item.constraints, prefix=item.constraints.prefix[said:]))
         state = languages.after(pieces[0].words, state)
     raise AssertionError("the last window ends the sentence")
