@@ -12,7 +12,7 @@ from camber.pipeline.methods import METHODS, tables_of
 from camber.pipeline.settings import STAGES, TrainSettings, read_config
 
 #: stages whose flags carry the stage's name, because a field's name alone would say too little
-_PREFIXES = {name: name for name in ("align", "lm", "hiero", "chart", "kernel", "preimage")}
+_PREFIXES = {name: name for name in ("align", "lm", "hiero", "chart", "kernel", "preimage", "sparse", "graph")}
 
 
 def stage_options(but: Iterable[str] = ()) -> Callable[[Any], Any]:

@@ -15,7 +15,9 @@ from camber.decode.phrase.settings import DecodeSettings
 from camber.errors import InputError, SettingsError
 from camber.files import decode_lines, read_bytes
 from camber.lm.kneser_ney import LmSettings
+from camber.regress.graph_settings import GraphSettings
 from camber.regress.settings import KernelSettings, PreimageSettings
+from camber.regress.transduce.settings import SparseSettings
 from camber.rules.hiero.extraction import HieroSettings
 from camber.rules.phrase.settings import RuleSettings
 from camber.settings import Settings
@@ -35,6 +37,8 @@ STAGES: dict[str, type[Settings]] = {
     "chart": ChartSettings,
     "kernel": KernelSettings,
     "preimage": PreimageSettings,
+    "sparse": SparseSettings,
+    "graph": GraphSettings,
 }
 
 #: tables that every method uses
@@ -58,6 +62,8 @@ class TrainSettings:
     chart: ChartSettings = field(default_factory=ChartSettings)
     kernel: KernelSettings = field(default_factory=KernelSettings)
     preimage: PreimageSettings = field(default_factory=PreimageSettings)
+    sparse: SparseSettings = field(default_factory=SparseSettings)
+    graph: GraphSettings = field(default_factory=GraphSettings)
 
     @classmethod
     def from_dict(cls, tables: dict[str, dict[str, Any]]) -> TrainSettings:

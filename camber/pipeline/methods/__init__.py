@@ -23,6 +23,9 @@ METHODS: Registry[Method] = Registry(
         "kernel": Entry(
             "camber.pipeline.methods.kernel:METHOD", "regression of n-gram vectors, spelt with phrases; no weights"
         ),
+        "sparse": Entry(
+            "camber.pipeline.methods.sparse:METHOD", "each sentence by what pairs selected for it teach (L1 regression)"
+        ),
     },
 )
 
