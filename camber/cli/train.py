@@ -24,7 +24,8 @@ from camber.regress.settings import MAXIMUM_MARGIN
     type=Registered(METHODS),
     default="phrase",
     show_default=True,
-    help="Phrases, hierarchical rules extracted for every sentence, or a regression of n-gram vectors.",
+    help="Phrases, hierarchical rules extracted for every sentence, a regression of n-gram vectors, or what pairs that "
+    "are selected for each sentence teach.",
 )
 @click.option("--dev-source", type=FILE, help="Source of a development set.")
 @click.option("--dev-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
@@ -60,6 +61,10 @@ def command(config: Path | None, **values: Any) -> None:
     margin = settings.kernel.regression == MAXIMUM_MARGIN
     idle = ["kernel_ridge", "preimage_scale"] if margin else ["kernel_cost", "kernel_gap", "kernel_epochs"]
     refuse_idle(idle, f"to --kernel-regression {settings.kernel.regression}")
+    if values["method"] == "sparse":
+        tables, fields = settings.sparse.idle
+        idle = [*(f"sparse_{name}" for name in fields), *(flag for table in tables for flag in stage_flags(table))]
+        refuse_idle(idle, f"to --sparse-decoder {settings.sparse.decoder}")
     bend = settings.tune.bend
     refuse_idle(idle_settings(bend), f"to --bend {bend}")
     train(settings=settings, **values)

@@ -72,8 +72,9 @@ def train(
     """Train a translator from two parallel files and return it, opened from its directory `model`.
 
     `method` is "phrase", or "hiero" for hierarchical rules that are extracted for every sentence, or "kernel" for a
-    regression, which has no language model and no weights, only a scale that is chosen on the dev set, or one that
-    another package brings along (see `camber.pipeline.methods`).
+    regression, which has no language model and no weights, only a scale that is chosen on the dev set, or "sparse" for
+    what pairs that are selected for each sentence teach, or one that another package brings along (see
+    `camber.pipeline.methods`).
 
     `lm`: ARPA files to use instead of a language model of the target side; `alignment`: a Pharaoh file instead of our
     own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, none if nothing is

@@ -26,6 +26,7 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
+from camber.progress import log
 from camber.regress.graph import GramSource, Graph, Prediction, build_graph
 from camber.regress.graph_settings import ALWAYS, GraphSettings, columns_of, graph_features, regression_name
 from camber.regress.paths import Ends, Models, Worth, make_room, search, spell
@@ -150,7 +151,15 @@ class GraphDecoder(Weighed):
         What the search did is added to `work` int64[len(WORK)], if it is given.
         """
         batches = [inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH)]
-        return decode_batches(_decode_batch, self, batches, nbest, distinct=distinct, engine=engine, work=work)
+        done = np.zeros(len(self.WORK), np.int64)
+        yield from decode_batches(_decode_batch, self, batches, nbest, distinct=distinct, engine=engine, work=done)
+        if work is not None:
+            work += done
+        if done[2]:
+            log.info(
+                "%d of %d sentences: no path of predicted n-grams comes to an end, so pieces were glued",
+                done[2], len(inputs),
+            )  # fmt: skip
 
     def decode_columns(
         self, inputs: Sequence[Input], vocabulary: Vocabulary, nbest: int, engine: Engine = LOCAL

@@ -53,8 +53,10 @@ def attack(model: Path, *lines: str, seed: int = 1) -> dict[str, int]:
         ("phrase", {"tune": {"bend": "trees", "tuner": "pro", "iterations": 2}}),
         ("phrase", {"tune": {"bend": "mnr", "tuner": "pro", "iterations": 2}}),
         ("hiero", {}),
+        ("sparse", {"sparse": {"instances": 20}}),
+        ("sparse", {"sparse": {"instances": 20, "decoder": "mixed"}}),
     ],
-    ids=["phrase", "large", "trees", "bins", "hiero"],
+    ids=["phrase", "large", "trees", "bins", "hiero", "graph", "mixed"],
 )
 def test_changed_translators_answer_or_are_refused(method, settings, hotel_files, tmp_path):
     chosen = TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}, **settings})

@@ -64,11 +64,12 @@ def test_another_package_brings_a_method(first_links: str, hotel_files: Path, tm
 
 
 def test_the_command_offers_the_methods_of_other_packages(first_links: str, hotel_files: Path, tmp_path: Path) -> None:
-    assert "[phrase|hiero|kernel|first-links]" in CliRunner().invoke(command, ["--help"]).output.replace("\n", "")
+    shown = CliRunner().invoke(command, ["--help"]).output.replace("\n", "")
+    assert "[phrase|hiero|kernel|sparse|first-links]" in shown
     files = ["--source", str(hotel_files / "train.es"), "--target", str(hotel_files / "train.en")]
     told = CliRunner().invoke(command, [*files, "--model", str(tmp_path / "m"), "--method", "other"])
     assert told.exit_code == 2
-    assert "'other' is not one of 'phrase', 'hiero', 'kernel', 'first-links'." in told.output
+    assert "'other' is not one of 'phrase', 'hiero', 'kernel', 'sparse', 'first-links'." in told.output
     told = CliRunner().invoke(
         command, [*files, "--model", str(tmp_path / "m"), "--method", first_links, "--max-phrase-length", "3"]
     )

@@ -44,7 +44,6 @@ class SparseMethod:
 
     def word_settings(self, settings: TrainSettings) -> None:
         """Return nothing: phrase pairs made for each sentence have no features that must be learnt."""
-        return None
 
     def add_features(self, words: Path, settings: TrainSettings, folder: Path) -> None:
         """Never called, since :meth:`word_settings` asks for nothing."""

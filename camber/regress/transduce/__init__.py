@@ -1,1 +1,1 @@
-"""Transduction: each sentence is translated by what is learnt from the pairs that were selected for it alone (bicici)."""
+"""Transduction: each sentence is translated by what pairs selected for it alone teach (bicici)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import Any
 
 from camber.corpus import Vocabulary
@@ -43,7 +44,7 @@ class RegressedGrams:
         """Return what is predicted for every sentence."""
         if self._kept is None:
             return [self._predict(item.tokens) for item in inputs]
-        return [self._kept.get(item.tokens, lambda item=item: self._predict(item.tokens)) for item in inputs]
+        return [self._kept.get(item.tokens, partial(self._predict, item.tokens)) for item in inputs]
 
     def _predict(self, tokens: Sequence[str]) -> Prediction:
         posed = self.regression.problem(tokens, marks=True)

@@ -92,7 +92,7 @@ def mixed(everything: SentenceRules, own: SentenceRules, share: float) -> Senten
     if len(keys) and keys[0] == 0:  # neither has the phrase
         keys, spans = keys[1:], spans - 1
     phrases = keys // (second.phrases + 1) - 1, keys % (second.phrases + 1) - 1  # of either store, -1: none
-    place = {}  # (phrase of the result, target words) → row of the result
+    place: dict[tuple[int, ...], int] = {}  # (phrase of the result, target words) → row of the result
     owners: list[int] = []
     rows: tuple[list[int], list[int]] = ([], [])  # of either store, -1: none
     for side, store in enumerate((first, second)):
@@ -120,14 +120,13 @@ def mixed(everything: SentenceRules, own: SentenceRules, share: float) -> Senten
         for name, stem in (("target_ids", "target"), ("links", "link"))
     }
     counts = np.where((left >= 0)[:, None], _at(first.counts, left), _at(second.counts, right)).astype(np.int32)
-    sources = [
-        _phrase(first, a) if a >= 0 else _phrase(second, b) for a, b in zip(*(side.tolist() for side in phrases), strict=True)
-    ]
+    both_phrases = list(zip(*(side.tolist() for side in phrases), strict=True))
+    sources = [_phrase(first, a) if a >= 0 else _phrase(second, b) for a, b in both_phrases]
     store = RuleStore(
         np.concatenate([*sources, np.zeros(0, np.int32)]).astype(np.int32),
         offsets_from(np.array([len(words) for words in sources], np.int64)),
         offsets_from(np.bincount(owner, minlength=len(keys))),
-        np.array([_count(first, a) or _count(second, b) for a, b in zip(*phrases, strict=True)], np.int64),
+        np.array([_count(first, a) or _count(second, b) for a, b in both_phrases], np.int64),
         *pieces["target_ids"],
         np.maximum(scores[order], np.finfo(np.float32).tiny).astype(np.float32),
         counts,

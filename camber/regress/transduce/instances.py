@@ -18,9 +18,9 @@ from camber.rules.hiero.index import CorpusIndex
 class Instances:
     """An aligned corpus with an index for selection. Threads may share it.
 
-        instances = Instances(index, SparseSettings())
-        sentence = instances.encode(["ein", "haus"])
-        bitext, alignment = instances.pairs(instances.select(sentence))
+    instances = Instances(index, SparseSettings())
+    sentence = instances.encode(["ein", "haus"])
+    bitext, alignment = instances.pairs(instances.select(sentence))
     """
 
     def __init__(self, corpus: CorpusIndex, settings: SparseSettings) -> None:

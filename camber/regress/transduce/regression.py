@@ -1,8 +1,8 @@
 """The regression of one sentence: its pairs are selected, their n-grams become vectors, and a regressor learns.
 
-    regression = SentenceRegression(Instances(corpus, settings))
-    learnt = regression.problem(["ein", "haus"], marks=False)
-    regression.regressor.predict(learnt.problem)            # √p times the expected count of each of learnt.target
+regression = SentenceRegression(Instances(corpus, settings))
+learnt = regression.problem(["ein", "haus"], marks=False)
+regression.regressor.predict(learnt.problem)            # √p times the expected count of each of learnt.target
 """
 
 from __future__ import annotations

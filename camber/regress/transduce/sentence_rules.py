@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -86,7 +87,7 @@ class SentenceSource(abc.ABC):
         if self._kept is None:
             made = [self.rules(item.tokens) for item in inputs]
         else:
-            made = [self._kept.get(item.tokens, lambda item=item: self.rules(item.tokens)) for item in inputs]
+            made = [self._kept.get(item.tokens, partial(self.rules, item.tokens)) for item in inputs]
         joined = join_rules(made)
         table = joined.store.table(self.names)
         if joined.more.shape[1]:

@@ -37,7 +37,7 @@ class SparseSettings(Settings):
     regressor_settings: str = setting("", "settings of the regressor, such as 'penalty=0.5'")
     shortest: int = setting(1, "shortest n-gram that is regressed", low=1, high=7)
     order: int = setting(2, "longest n-gram that is regressed", low=1, high=7)
-    phrase_length: int = setting(7, "longest phrase of the selected pairs, in words on either side", low=1, high=LONGEST)
+    phrase_length: int = setting(7, "longest phrase of the selected pairs, on either side", low=1, high=LONGEST)
     share: float = setting(0.5, "what the phrases of the selected pairs count beside those of all pairs", low=0, high=1)
 
     def __post_init__(self) -> None:
@@ -69,7 +69,12 @@ class SparseSettings(Settings):
     def idle(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Tables of settings that make no difference to the decoder, and settings of this table."""
         tables = {GRAPH: ("rules", "decode"), TABLE: ("rules", "graph")}.get(self.decoder, ("graph",))
-        own = () if self.decoder in REGRESSING else ("regressor", "regressor_settings", "shortest", "order")
-        if self.decoder not in (INDIVIDUAL, MIXED):
-            own += ("phrase_length",)
-        return tables, own if self.decoder == MIXED else (*own, "share")
+        own = {
+            "regressor": self.decoder in REGRESSING,
+            "regressor_settings": self.decoder in REGRESSING,
+            "shortest": self.decoder in REGRESSING,
+            "order": self.decoder in REGRESSING,
+            "phrase_length": self.decoder in (INDIVIDUAL, MIXED),
+            "share": self.decoder == MIXED,
+        }
+        return tables, tuple(name for name, matters in own.items() if not matters)

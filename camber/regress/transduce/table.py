@@ -36,13 +36,11 @@ class TableRules(SentenceSource):
         store, columns = table_store(self.regression.entries(posed), posed, self.instances)
         number = {tuple(posed.source.words(column).tolist()): phrase for phrase, column in enumerate(columns.tolist())}
         sentence = self.instances.encode(tokens).tolist()
-        order = self.instances.settings.order
-        spans = [
-            [number.get(tuple(sentence[at : at + n]), -1) if at + n <= len(sentence) else -1 for n in range(1, order + 1)]
-            for at in range(len(sentence))
-        ]
-        table = np.array(spans, np.int64).reshape(-1, order)
-        return SentenceRules(store, table, numbers_of(store), np.zeros((len(store), 0), np.float32))
+        spans = np.full((len(sentence), self.instances.settings.order), -1, np.int64)
+        for n in range(1, spans.shape[1] + 1):
+            for at in range(len(sentence) - n + 1):
+                spans[at, n - 1] = number.get(tuple(sentence[at : at + n]), -1)
+        return SentenceRules(store, spans, numbers_of(store), np.zeros((len(store), 0), np.float32))
 
 
 def table_store(entries: Entries, posed: Posed, instances: Instances) -> tuple[RuleStore, I8]:
