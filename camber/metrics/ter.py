@@ -1,4 +1,4 @@
-"""TER: edits, shifts of word blocks included, per reference word (Snover et al. 2006), on sacreBLEU's statistics."""
+"""TER: edits, shifts of word blocks included, per reference word (Snover et al. 2006), as sacreBLEU counts them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import sacrebleu.metrics
 
+from camber.arrays.ragged import offsets_from, places_of
 from camber.arrays.types import F8
-from camber.metrics.metric import Conventions, Metric, References, signature_of_sacrebleu, statistics_of_sacrebleu
+from camber.metrics.edits import edits
+from camber.metrics.metric import Conventions, Metric, References, grouped_references, owners, signature_of_sacrebleu
 
 
 class TER(Metric):
@@ -31,8 +33,28 @@ class TER(Metric):
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None
     ) -> F8:
         """Return float64[hypotheses, 2]: edits to the nearest reference, mean reference length."""
-        rows = statistics_of_sacrebleu(self._inner, hypotheses, references, sentences)
-        return np.array(rows, np.float64).reshape(len(rows), 2)
+        groups = grouped_references(references)
+        owner = owners(len(hypotheses), len(groups), sentences)
+        numbers: dict[str, int] = {}
+        known: dict[tuple[int, str], int] = {}
+        places = [known.setdefault(key, len(known)) for key in zip(owner.tolist(), hypotheses, strict=True)]
+        texts = [self._numbered(text, numbers) for _, text in known]
+        needed = set(owner.tolist())
+        lines = [self._numbered(line, numbers) if s in needed else [] for s, g in enumerate(groups) for line in g]
+        first = offsets_from(map(len, groups))
+        of_text = np.array([sentence for sentence, _ in known], np.int64)
+        sizes = (first[of_text + 1] - first[of_text]).astype(np.int64)
+        pairs = np.column_stack((np.repeat(np.arange(len(texts)), sizes), places_of(first[of_text], sizes)))
+        lengths = np.array(list(map(len, lines)), np.float64)
+        starts = offsets_from(sizes)[:-1]
+        rows = np.zeros((len(texts), 2))
+        if len(texts):
+            rows[:, 0] = np.minimum.reduceat(edits(texts, lines, pairs), starts)
+            rows[:, 1] = np.add.reduceat(lengths[pairs[:, 1]], starts) / sizes
+        return rows[np.array(places, np.int64)]
+
+    def _numbered(self, line: str, numbers: dict[str, int]) -> list[int]:
+        return [numbers.setdefault(word, len(numbers)) for word in self._inner._preprocess_segment(line).split()]
 
     def score(self, statistics: npt.ArrayLike) -> Any:
         """Return TER of summed rows: [..., 2] → [...]."""

@@ -49,6 +49,7 @@ from camber.lm.ngrams import NgramModel
 from camber.lm.trie import NgramTrie
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
+from camber.metrics.ter import TER
 from camber.model.hiero import HieroRules, untuned_hiero_weights
 from camber.model.phrase import PhraseRules
 from camber.model.translator import Translator
@@ -128,6 +129,7 @@ def _use_everything() -> None:
         _use_trees(model, source, target)
     metric = BLEU(tokenize="none")
     rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
+    TER().statistics(["a b"], [["b a"]])
     paired_bootstrap(metric, rows, rows, samples=10)
     paired_randomisation(metric, rows, rows, trials=10)
     number_pieces(bitext.source.ids, bitext.source.offsets)

@@ -8,9 +8,11 @@ import pytest
 import sacrebleu.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from camber.errors import CamberError, SettingsError
 from camber.metrics import BLEU, TER, ChrF, make_metric
+from camber.metrics.edits import edits
 
 lines = st.text("abC .,é", max_size=15)
 corpora = st.tuples(st.integers(1, 3), st.integers(1, 3)).flatmap(
@@ -44,6 +46,52 @@ def test_ter_equals_sacrebleu(corpus):
     assert ours.score(rows.sum(0)) == pytest.approx(theirs.corpus_score(*corpus).score, rel=1e-12)
     assert ours.signature(len(corpus[1])) == str(theirs.get_signature())
     assert ours.score(rows).tolist() == [ours.score(row) for row in rows]
+
+
+def _shuffled(reference, blocks, others):
+    """Move blocks of a sentence, and put some other words in."""
+    words = list(reference)
+    for start, length, target in blocks:
+        block = words[start : start + length]
+        del words[start : start + length]
+        words[min(target, len(words)) : 0] = block
+    for place, word in others:
+        words[min(place, len(words)) : min(place + 1, len(words))] = [word]
+    return words
+
+
+places = st.integers(0, 40)
+sentences_of_words = st.lists(st.integers(0, 12), max_size=45)
+
+
+@given(
+    sentences_of_words,
+    st.lists(st.tuples(places, st.integers(1, 12), places), max_size=5),
+    st.lists(st.tuples(places, st.integers(0, 12)), max_size=5),
+    sentences_of_words,
+)
+@settings(deadline=None, max_examples=60)
+def test_edits_are_those_of_sacrebleu(reference, blocks, others, another):
+    moved = _shuffled(reference, blocks, others)
+    rows = [moved, another, reference]
+    pairs = np.array([[0, 0], [1, 0], [2, 0], [0, 1]])
+    expected = [translation_edit_rate(rows[h], [reference, another][r])[0] for h, r in pairs.tolist()]
+    assert edits(rows, [reference, another], pairs).tolist() == expected
+
+
+@pytest.mark.parametrize(("words", "columns"), [(1, 300), (2, 260), (300, 1), (130, 60), (60, 130), (120, 120)])
+def test_edits_of_very_different_lengths_stay_in_sacrebleus_band(words, columns):
+    rng = np.random.default_rng(words)
+    hypothesis, reference = rng.integers(0, 60, words).tolist(), rng.integers(0, 60, columns).tolist()
+    expected = translation_edit_rate(hypothesis, reference)[0]
+    assert edits([hypothesis], [reference], np.array([[0, 0]])).tolist() == [expected]
+
+
+def test_no_more_shifts_are_tried_than_sacrebleu_tries():
+    rng = np.random.default_rng(5)  # few words, many blocks: the limit of candidates is reached
+    hypothesis, reference = rng.integers(0, 3, 40).tolist(), rng.integers(0, 3, 40).tolist()
+    expected = translation_edit_rate(hypothesis, reference)[0]
+    assert edits([hypothesis], [reference], np.array([[0, 0]])).tolist() == [expected]
 
 
 @pytest.mark.parametrize("metric", [ChrF(), TER(), BLEU()])
