@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from naive.bent_scores import Bend
 
+from camber.corpus.constraints import FREE
+
 SCORES = ("p_s_given_t", "lex_s_given_t", "p_t_given_s", "lex_t_given_s")
 COUNTS = ("count_s", "count_t", "count_st")
 MSD = ("monotone", "swap", "discontinuous")
@@ -26,6 +28,7 @@ class Rule:
     links: tuple[tuple[int, int], ...] = ((0, 0),)
     counts: tuple[int, ...] = (1, 1, 1)  # c(s), c(t), c(s, t); 0: not known
     more: tuple[tuple[str, float], ...] = ()  # other features by name
+    made: bool = False  # no rule, but what a constraint wants
 
 
 @dataclass
@@ -101,7 +104,7 @@ def features(model, derivation):
     for begin, end, rule in derivation:
         values["distortion"] -= abs(begin - (previous[1] if previous else 0))
         values["word_penalty"] -= len(rule.target)
-        if not rule.scores:
+        if not rule.scores and not rule.made:
             values["unknown"] += 1.0
         for name, value in own(model, rule).items():
             values[name] += linear(model, name, value)
@@ -138,10 +141,10 @@ def bent_worth(model, rule):
 # --- all derivations --------------------------------------------------------------------------------------------------
 
 
-def options(model, phrase, weights, limit):
+def options(model, phrase, weights, limit, rules=None, alone=True):
     """Return the best `limit` rules of a phrase by score without context; an unknown word is passed through."""
-    rules = model.rules.get(phrase, [])
-    if not rules and len(phrase) == 1:
+    rules = model.rules.get(phrase, []) if rules is None else rules
+    if not rules and len(phrase) == 1 and alone:
         return [Rule(phrase)]
 
     def estimate(rule):
@@ -155,8 +158,44 @@ def options(model, phrase, weights, limit):
             value += weights["lm" if k == 1 else f"lm{k}"] * lm_score(ngrams, rule.target, begin=False, end=False)
         return value
 
-    by_probability = sorted(rules, key=lambda rule: -rule.scores[2])  # p(t|s) decides between equal estimates
+    by_probability = sorted(
+        rules, key=lambda rule: -max(rule.scores[2:3], default=0.0)
+    )  # p(t|s) decides between equal estimates
     return sorted(by_probability, key=estimate, reverse=True)[:limit]
+
+
+def obedient(model, sentence, a, b, constraints):
+    """Return the rules for words a .. b - 1 that obey constraints, None where all do."""
+    terms = [term for term in constraints.terms if term.begin < b and a < term.end]
+    bans = [ban for ban in constraints.bans if ban.begin < b and a < ban.end]
+    rules = [
+        rule
+        for rule in model.rules.get(tuple(sentence[a:b]), [])
+        if not any(_has(rule.target, ban.target) for ban in bans)
+    ]
+    if not terms:
+        return rules if bans else None
+    if [(a, b)] == [(term.begin, term.end) for term in terms]:
+        wanted = terms[0].targets
+        known = [rule for target in wanted for rule in rules if rule.target == target]
+        return known if len(known) == len(wanted) else [Rule(target, made=True) for target in wanted]
+    return [rule for rule in rules if all(_translated(rule, term, a, b) for term in terms)]
+
+
+def _has(target, piece):
+    """Say whether a piece is in a target, in any case."""
+    low = [word.lower() for word in target]
+    return any(low[i : i + len(piece)] == [word.lower() for word in piece] for i in range(len(low)))
+
+
+def _translated(rule, term, a, b):
+    """Say whether a rule for words a .. b - 1 has a whole term inside and makes of it what it wants, by its links."""
+    if term.begin < a or b < term.end:
+        return False
+    places = {t for s, t in rule.links if term.begin <= a + s < term.end}
+    others = {t for s, t in rule.links if not term.begin <= a + s < term.end}
+    between = list(range(min(places, default=0), max(places, default=-1) + 1))
+    return not places & others and sorted(places) == between and tuple(rule.target[t] for t in between) in term.targets
 
 
 def allowed(covered, last_end, begin, end, limit):
@@ -169,14 +208,15 @@ def allowed(covered, last_end, begin, end, limit):
     return limit < 0 or (abs(begin - last_end) <= limit and (begin == gap or end - gap <= limit))
 
 
-def enumerate_derivations(model, sentence, weights, limit, option_limit=20):
+def enumerate_derivations(model, sentence, weights, limit, option_limit=20, constraints=FREE):
     """Yield every derivation: all segmentations, all orders within the distortion limit, all options."""
     length = len(sentence)
-    choices = {
-        (a, b): options(model, tuple(sentence[a:b]), weights, option_limit)
-        for a in range(length)
-        for b in range(a + 1, length + 1)
-    }
+    spans = [(a, b) for a in range(length) for b in range(a + 1, length + 1)]
+    choices = {}
+    for a, b in spans:
+        alone = not any(term.begin < b and a < term.end for term in constraints.terms)
+        rules = obedient(model, sentence, a, b, constraints)
+        choices[a, b] = options(model, tuple(sentence[a:b]), weights, option_limit, rules, alone)
 
     def grow(covered, done):
         if covered == (1 << length) - 1:
@@ -191,9 +231,9 @@ def enumerate_derivations(model, sentence, weights, limit, option_limit=20):
     yield from grow(0, [])
 
 
-def search(model, sentence, weights, limit, option_limit=20):
+def search(model, sentence, weights, limit, option_limit=20, constraints=FREE):
     """Return all (score, derivation), best first."""
-    every = enumerate_derivations(model, sentence, weights, limit, option_limit)
+    every = enumerate_derivations(model, sentence, weights, limit, option_limit, constraints)
     scored = [(score(model, derivation, weights), derivation) for derivation in every]
     return sorted(scored, key=lambda pair: -pair[0])
 

@@ -21,6 +21,7 @@ from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.languages import Languages
 from camber.decode.phrase import batch as kernels
 from camber.decode.phrase.batch import DerivationColumns, Limits, Workspace, decode_batch, part_rows, spell
+from camber.decode.phrase.constrained import constrain
 from camber.decode.phrase.features import DISTORTION, LM, WORD_PENALTY, features
 from camber.decode.phrase.in_context import PhraseContext
 from camber.decode.phrase.options import (
@@ -172,11 +173,13 @@ class PhraseDecoder(Weighed):
     def word_alignment(self, derivation: Derivation) -> list[tuple[int, int]]:
         """Return the (source, target) links of a derivation, from the alignments inside its rules."""
         links: list[tuple[int, int]] = []
-        for r, (source, _), (target, _) in zip(
+        for r, (source, source_end), (target, target_end) in zip(
             derivation.rules.tolist(), derivation.spans.tolist(), derivation.target_spans.tolist(), strict=True
         ):
-            inside = [(0, 0)] if r < 0 else self.rules.links_of(r).tolist()
-            links += [(source + s, target + t) for s, t in inside]
+            if r < 0:  # no rule has links inside: its words go together
+                links += [(s, t) for s in range(source, source_end) for t in range(target, target_end)]
+            else:
+                links += [(source + s, target + t) for s, t in self.rules.links_of(r).tolist()]
         return sorted(links)
 
     # --- one batch ---------------------------------------------------------------------------------------------------
@@ -196,12 +199,21 @@ class PhraseDecoder(Weighed):
         The language models have the weights of this decoder's, in their order.
         """
         rules = self.rules.batch(inputs)
-        spans, phrases, unknown = _number_phrases(rules.spans, [word for item in inputs for word in item.tokens])
+        if any(item.constraints for item in inputs):
+            rules = constrain(rules, inputs, self.target_vocabulary)
+        bound, sources = rules.bound, [word for item in inputs for word in item.tokens]
+        spans, phrases, unknown = _number_phrases(rules.spans, bound.tokens if bound else sources)
         models = LanguageModels(languages.nodes, languages.children, self.weighing.linear[self._own + LM :].copy())
-        words = Words(languages.roots, languages.words(self.target_vocabulary), languages.words_of(unknown))
+        known = languages.words(self.target_vocabulary)
+        if bound and bound.extra:
+            known = np.concatenate([known, languages.words_of(bound.extra)], axis=1)
+        words = Words(languages.roots, known, languages.words_of(unknown))
         context = None
         if self._trees is not None:
-            context = PhraseContext(self._trees, rules.columns, rules.store.reordering, np.zeros(len(self.inputs)))
+            made = bound.made if bound else np.zeros(0, bool)
+            context = PhraseContext(
+                self._trees, rules.columns, rules.store.reordering, np.zeros(len(self.inputs)), made
+            )
         options = build_options(self.weighing, self.settings.options, rules, phrases, models, words, context)
         task = kernels.Sentences(
             spans,
@@ -235,8 +247,9 @@ class PhraseDecoder(Weighed):
     def derivations(self, searched: Searched) -> Iterator[list[Derivation]]:
         """Turn the kernels' columns into derivations, sentence by sentence."""
         columns, options, vocabulary = searched.columns, searched.options, self.target_vocabulary.words
+        extra, known = searched.batch.bound.extra if searched.batch.bound else (), len(vocabulary)
         parts = int(columns.next[2])
-        own = searched.batch.columns.values(options.rule[columns.option[:parts]])
+        own = searched.batch.values(options.rule[columns.option[:parts]])
         features = np.concatenate((own, columns.features[:parts]), axis=1)
         first = 0
         for count in columns.count.tolist():
@@ -248,7 +261,10 @@ class PhraseDecoder(Weighed):
                 for row in range(a, b):
                     begin, end = options.word_first[columns.option[row] : columns.option[row] + 2].tolist()
                     for t in options.target[begin:end].tolist():
-                        words.append(vocabulary[t] if t >= 0 else searched.unknown[-1 - t])
+                        if t < 0:
+                            words.append(searched.unknown[-1 - t])
+                        else:
+                            words.append(vocabulary[t] if t < known else extra[t - known])
                     lengths[row - a + 1] = len(words)
                 derivations.append(
                     Derivation(
@@ -283,15 +299,19 @@ def _decode_batch(
         return run([item], nbest if final else 1, begin=state, final=final)[0]
 
     window = decoder.settings.window
-    short = iter(run([item for item in batch if len(item) <= window], nbest))
+    short = [item for item in batch if len(item) <= window]
+    free = iter(run([item for item in short if not item.constraints], nbest))  # constraints of others change nothing
+    bound = iter(run([item for item in short if item.constraints], nbest))
     in_windows = partial(decode_in_windows, window=window, languages=decoder.languages, decode=one)
-    return [next(short) if len(item) <= window else in_windows(item) for item in batch], work
+    return [
+        in_windows(item) if len(item) > window else next(bound if item.constraints else free) for item in batch
+    ], work
 
 
 def _decode_columns(shared: tuple[PhraseDecoder, Vocabulary, int], batch: Sequence[Input]) -> HypothesisColumns:
     """Decode a batch into columns."""
     decoder, vocabulary, nbest = shared
-    if max(map(len, batch), default=0) > decoder.settings.window:
+    if max(map(len, batch), default=0) > decoder.settings.window or any(item.constraints for item in batch):
         return HypothesisColumns.of(_decode_batch((decoder, nbest, True), batch)[0], vocabulary, decoder.weighing)
     searched = decoder.search(batch, decoder.languages, nbest, distinct=True)
     columns, options = searched.columns, searched.options
@@ -315,21 +335,21 @@ def _parts(inputs: tuple[Feature, ...], searched: Searched) -> Parts:
     rows, first, context = np.empty(parts, np.int32), np.empty(parts, np.int64), np.empty((parts, len(outside)))
     count = part_rows(columns, outside, np.full(len(options.rule), -1, np.int64), rows, first, context)
     first = first[:count]
-    values = batch.columns.values(options.rule[columns.option[first]])
+    values = batch.values(options.rule[columns.option[first]])
     table = np.concatenate((values, columns.features[first][:, inside]), axis=1)
     return Parts(inputs, table, rows, context, columns.rule[:parts])
 
 
 def _number_phrases(spans: I8, flat: Sequence[str]) -> tuple[I8, I8, list[str]]:
     """Number the phrases of a batch: spans by these numbers, the phrases of the store (-1 - u: unknown word u), and the
-    words without a rule of their own, which are passed through.
+    words without a rule of their own, which are passed through, unless a constraint has other plans for them (-2).
     """
-    alone = np.flatnonzero(spans[:, 0] < 0).tolist()
+    alone = np.flatnonzero(spans[:, 0] == -1).tolist()
     unknown = list(dict.fromkeys(flat[i] for i in alone))
     number = {word: u for u, word in enumerate(unknown)}
     phrases, inverse = np.unique(spans, return_inverse=True)
     local = inverse.reshape(spans.shape).astype(np.int64)
-    if len(phrases) and phrases[0] < 0:
-        phrases, local = phrases[1:], local - 1
+    absent = int(np.searchsorted(phrases, 0))
+    phrases, local = phrases[absent:], local - absent
     local[alone, 0] = [len(phrases) + number[flat[i]] for i in alone]
     return local, np.concatenate([phrases, -1 - np.arange(len(unknown), dtype=np.int64)]), unknown

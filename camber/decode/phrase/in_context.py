@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from camber.arrays.types import F8, Array
+from camber.arrays.types import F8, Array, Bools
 from camber.bend.trees.context import ContextTrees, worth_in_context
 from camber.decode.phrase.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.kernel import kernel_inlined
@@ -21,16 +21,17 @@ class PhraseContext(NamedTuple):
     rules: RuleColumns  # the rules' own features, raw
     reordering: Array  # float32[R, 6 or 0]
     vector: F8  # [inputs]
+    made: Bools  # [rules] made up for a constraint, and no rules at all; or [0]: there are none
 
 
 @kernel_inlined
 def part_worth(context, rule, words, previous, orientation, jump):
     """Return what the trees add for a rule behind the rule `previous` (-1: none, or an unknown word).
 
-    An unknown word is no rule, and gets nothing. The language models' scores are in the vector already. jump: source
-    words between the two phrases.
+    An unknown word, or what a constraint made up, is no rule, and gets nothing. The language models' scores are in the
+    vector already. jump: source words between the two phrases.
     """
-    if rule < 0:
+    if rule < 0 or (len(context.made) > 0 and context.made[rule]):
         return 0.0
     vector, own = context.vector, context.rules.width
     for k in range(len(context.trees.inputs)):

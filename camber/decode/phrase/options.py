@@ -91,6 +91,10 @@ def build_options(
     step = max(1, _CELLS // (own + 1))
     for at in range(0, len(rows), step):
         worth[at : at + step] = weighing.rule_worth(rule_values(batch, rows[at : at + step]), rule_columns(own))
+    if batch.bound is not None:
+        made = batch.bound.made[rows]  # no rule: nothing is known of it but its words
+        sizes = store.target_offsets[rows + 1] - store.target_offsets[rows]
+        worth = np.where(made, -other[WORD_PENALTY] * sizes, worth) + batch.bound.penalty[rows]
     sizes = store.rule_offsets[known + 1] - store.rule_offsets[known]
     room = int(np.minimum(sizes, limit).sum()) + len(phrases) - len(known) + 1
     first = np.zeros(len(phrases) + 1, np.int64)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from camber.arrays.ragged import offsets_from
-from camber.arrays.types import I8, U1
+from camber.arrays.types import F8, I8, U1, Bools
 from camber.corpus.inputs import Input
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import SettingsError
@@ -27,6 +27,16 @@ if TYPE_CHECKING:  # imported where there are such features, or added pairs
     from camber.rules.phrase.overlay import Overlay
 
 
+class Bound(NamedTuple):
+    """What a batch of sentences with constraints has on top; see `camber.decode.phrase.constrained`."""
+
+    made: Bools  # [rules] made up for a constraint: no rule of the model, and without features of its own
+    penalty: F8  # [rules] what it costs to use a rule, beyond its features
+    extra: tuple[str, ...]  # target words behind those of the vocabulary
+    places: I8  # [sentences] words of the prefix
+    tokens: tuple[str, ...]  # the source word of every row of spans
+
+
 class PhraseBatch(NamedTuple):
     """The rules of the phrases of some sentences."""
 
@@ -34,6 +44,13 @@ class PhraseBatch(NamedTuple):
     columns: RuleColumns  # their features
     spans: I8  # [words, longest] the phrase of `store` that begins at the word and has k + 1 words, or -1
     numbers: I8 | None  # [rules] as they are known outside; None: as in the store
+    bound: Bound | None = None
+
+    def values(self, rules: I8) -> F8:
+        """Return the raw features of some rules, float64[rules, features]; NaN for what is no rule of the model."""
+        if self.bound is not None:
+            rules = np.where(np.append(self.bound.made, False)[rules], -1, rules)
+        return self.columns.values(rules)
 
     def without_indicators(self) -> PhraseBatch:
         """Return the same rules with the other features only."""

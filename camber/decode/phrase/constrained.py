@@ -1,0 +1,267 @@
+"""Constraints on phrases: what the spans of a sentence may become is said anew where terms and bans want it.
+
+A term takes the place of all rules for its words. Rules for spans that cross an edge of it are cut away; those for
+longer spans stay where their inner links say that they translate the term's words as the term does. Where the model
+has rules for all that a term allows, these are its options, with features of their own; else all of them are made up,
+on equal terms, and context decides. What is made up has none of a rule's features, as a word that is passed through.
+
+The result is a batch like any other, with a store of its own, and the search does not know that there are terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from camber.arrays.ragged import cut, offsets_from, places_of, take_ragged
+from camber.arrays.types import I8
+from camber.corpus.constraints import Ban, Term, folded
+from camber.corpus.inputs import Input
+from camber.corpus.vocabulary import Vocabulary
+from camber.rules.columns import RuleColumns
+from camber.rules.phrase.source import Bound, PhraseBatch
+from camber.rules.phrase.store import RuleStore
+
+#: what stands in place of a span's phrase: no rule (a word alone is passed through), nothing at all, or, from OWN
+#: downwards, phrases of the draft
+NONE, BLOCKED, OWN = -1, -2, -3
+#: the number that a rule which was made up has outside: -1 is a word that is passed through
+MADE = -2
+
+
+class Draft:
+    """Phrases whose rules are chosen one by one, beside those of a batch.
+
+    A candidate is a rule of the batch's store, or -1 - m, the m-th that was made up.
+    """
+
+    def __init__(self, batch: PhraseBatch, words: Vocabulary) -> None:
+        self.batch, self.store, self.words = batch, batch.store, words
+        self.phrases: list[list[int]] = []
+        self.made: list[list[int]] = []
+        self.penalties: list[float] = []
+        self._extra: dict[str, int] = {}
+
+    def word(self, word: str) -> int:
+        """Return the number of a target word, a new one if no rule has it."""
+        number = self.words.id(word)
+        return number if number >= 0 else len(self.words) + self._extra.setdefault(word, len(self._extra))
+
+    def make(self, row: Iterable[str], penalty: float = 0.0) -> int:
+        """Make up a rule with this target; return the candidate."""
+        self.made.append([self.word(word) for word in row])
+        self.penalties.append(penalty)
+        return -len(self.made)
+
+    def add(self, candidates: Iterable[int]) -> int:
+        """Make a phrase of candidates; return what stands for it in spans."""
+        self.phrases.append(list(candidates))
+        return OWN - len(self.phrases) + 1
+
+    def candidates(self, phrase: int) -> Sequence[int]:
+        """Return the candidates of a phrase."""
+        if phrase >= 0:
+            return self.store.rules(phrase)
+        return self.phrases[OWN - phrase] if phrase <= OWN else ()
+
+    def target(self, candidate: int) -> list[int]:
+        """Return the numbers of a candidate's target words."""
+        if candidate < 0:
+            return self.made[-1 - candidate]
+        a, b = self.store.target_offsets[candidate : candidate + 2]
+        words: list[int] = self.store.target_ids[a:b].tolist()
+        return words
+
+    def targets(self, phrase: int) -> tuple[I8, I8, I8]:
+        """Return the rules among a phrase's candidates, their target words in one array, and the offsets of these."""
+        rows = np.array([row for row in self.candidates(phrase) if row >= 0], np.int64)
+        ids, offsets = take_ragged(self.store.target_ids, self.store.target_offsets, rows)
+        return rows, ids.astype(np.int64), offsets
+
+    def with_words(self, phrase: int, wanted: I8) -> list[int]:
+        """Return the rules of a phrase that have one of some target words."""
+        rows, ids, offsets = self.targets(phrase)
+        hits = np.unique(np.searchsorted(offsets, np.flatnonzero(np.isin(ids, wanted)), "right") - 1)
+        chosen: list[int] = rows[hits].tolist()
+        return chosen
+
+    def finish(self, spans: I8, places: Sequence[int], tokens: Sequence[str]) -> PhraseBatch:
+        """Return a batch with a store that has the rules of all phrases of the spans, and those that were made up."""
+        used = np.unique(spans[spans >= 0])
+        starts, sizes = self.store.rule_offsets[used], self.store.rule_offsets[used + 1] - self.store.rule_offsets[used]
+        own = np.array([row for phrase in self.phrases for row in phrase], np.int64)
+        rows = np.concatenate([places_of(starts, sizes), own])
+        made = rows < 0
+        phrases = np.where(spans >= 0, np.searchsorted(used, spans), spans)
+        phrases = np.where(spans <= OWN, len(used) + OWN - spans, phrases)
+        penalty = np.zeros(len(rows))
+        penalty[made] = np.array([0.0, *self.penalties])[-rows[made]]
+        numbers = np.where(made, MADE, rows if self.batch.numbers is None else self._numbers(rows))
+        store = self._store(rows, np.concatenate([sizes, np.array([len(p) for p in self.phrases], np.int64)]))
+        bound = Bound(made, penalty, tuple(self._extra), np.asarray(places, np.int64), tuple(tokens))
+        return PhraseBatch(store, self._columns(rows), phrases, numbers, bound)
+
+    def _numbers(self, rows: I8) -> I8:
+        assert self.batch.numbers is not None
+        return self.batch.numbers[np.maximum(rows, 0)] if len(self.batch.numbers) else rows
+
+    def _columns(self, rows: I8) -> RuleColumns:
+        """Return the features of rows, those of the first rule for what was made up: nobody looks at them."""
+        columns, kept = self.batch.columns, np.maximum(rows, 0)
+        if not len(columns.table):
+            return columns._replace(table=np.zeros((len(rows), columns.table.shape[1]), columns.table.dtype))
+        if columns.width == columns.table.shape[1]:
+            return columns._replace(table=columns.table[kept])
+        indicators, offsets = take_ragged(columns.indicators, columns.offsets, kept)
+        return columns._replace(table=columns.table[kept], indicators=indicators, offsets=offsets)
+
+    def _store(self, rows: I8, sizes: I8) -> RuleStore:
+        """Return the rules of rows, in phrases of these sizes, without what a search does not look at."""
+        store, kept, made = self.store, np.maximum(rows, 0), np.flatnonzero(rows < 0)
+        starts, lengths = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+        if len(store):
+            starts = store.target_offsets[kept]
+            lengths = store.target_offsets[kept + 1] - starts
+        offsets = offsets_from(np.array([len(row) for row in self.made], np.int64))
+        numbers = -1 - rows[made]
+        starts[made], lengths[made] = offsets[numbers] + len(store.target_ids), offsets[numbers + 1] - offsets[numbers]
+        flat, target_offsets = self._cut(starts, lengths)
+        reordering = np.ones((len(rows), store.reordering.shape[1]), np.float32)
+        reordering[rows >= 0] = store.reordering[rows[rows >= 0]]
+        none, start = np.zeros(0, np.int64), np.zeros(1, np.int64)
+        return replace(
+            store,
+            source_ids=none.astype(np.int32),
+            source_offsets=start,
+            rule_offsets=offsets_from(sizes),
+            source_counts=none,
+            target_ids=flat,
+            target_offsets=target_offsets,
+            scores=np.zeros((0, 4), np.float32),
+            counts=np.zeros((0, 2), np.int32),
+            reordering=reordering,
+            links=np.zeros((0, 2), np.uint8),
+            link_offsets=start,
+        )
+
+    def _cut(self, starts: I8, lengths: I8) -> tuple[np.ndarray, I8]:
+        """Gather target words of the store and, behind it, of what was made up; the store is not copied."""
+        size = len(self.store.target_ids)
+        old = starts < size
+        flat, offsets = np.empty(int(lengths.sum()), np.int32), offsets_from(lengths)
+        flat[places_of(offsets[:-1][old], lengths[old])] = cut(self.store.target_ids, starts[old], lengths[old])[0]
+        words = np.array([word for row in self.made for word in row], np.int32)
+        new = ~old
+        flat[places_of(offsets[:-1][new], lengths[new])] = cut(words, starts[new] - size, lengths[new])[0]
+        return flat, offsets
+
+
+def constrain(batch: PhraseBatch, inputs: Sequence[Input], words: Vocabulary) -> PhraseBatch:
+    """Return the batch of some sentences in which their constraints are obeyed; `words` are the target words."""
+    longest = max(
+        [batch.spans.shape[1], *(term.end - term.begin for item in inputs for term in item.constraints.terms)]
+    )
+    spans = np.full((len(batch.spans), longest), NONE, np.int64)
+    spans[:, : batch.spans.shape[1]] = batch.spans
+    draft = Draft(batch, words)
+    at = 0
+    for item in inputs:
+        own = spans[at : at + len(item)]
+        for ban in item.constraints.bans:
+            forbid(draft, own, ban)
+        place_terms(draft, own, item.constraints.terms)
+        at += len(item)
+    tokens = [word for item in inputs for word in item.tokens]
+    return draft.finish(spans, [0] * len(inputs), tokens)
+
+
+def forbid(draft: Draft, spans: I8, ban: Ban) -> None:
+    """Drop the rules for words of a ban whose target has the banned row in it."""
+    first = folded(ban.target)[0]
+    for begin, size in _overlapping(spans, ban.begin, ban.end):
+        phrase = int(spans[begin, size])
+        rows, ids, _ = draft.targets(phrase)
+        wanted = [number for number in np.unique(ids).tolist() if draft.words.words[number].casefold() == first]
+        if not wanted:
+            continue
+        near = draft.with_words(phrase, np.array(wanted))
+        banned = {row for row in near if ban.within(draft.words.decode(draft.target(row)))}
+        if banned:
+            left = [row for row in rows.tolist() if row not in banned]
+            spans[begin, size] = draft.add(left) if left else NONE
+
+
+def place_terms(draft: Draft, spans: I8, terms: Sequence[Term]) -> None:
+    """Put terms into the spans of a sentence; they do not overlap."""
+    allowed = {term: [draft.words.encode(row).tolist() for row in term.targets] for term in terms}
+    longer: dict[tuple[int, int], int] = {}
+    for term in terms:
+        for begin, size in _overlapping(spans, term.begin, term.end):
+            end = begin + size + 1
+            inside = [other for other in terms if other.begin < end and begin < other.end]
+            if (begin, size) in longer or (begin, end) == (term.begin, term.end):
+                continue
+            longer[begin, size] = BLOCKED
+            if all(begin <= other.begin and other.end <= end for other in inside):
+                rows = _agreeing(draft, int(spans[begin, size]), begin, inside, allowed)
+                if rows:
+                    longer[begin, size] = draft.add(rows)
+    for term in terms:
+        exact = [
+            next((row for row in draft.candidates(_phrase(spans, term)) if draft.target(row) == ids), None)
+            for ids in allowed[term]
+        ]
+        rows = [row for row in exact if row is not None]
+        if len(rows) < len(exact):
+            rows = [draft.make(row) for row in term.targets]
+        for begin, size in _near(spans, term.begin, term.end):
+            spans[begin, size] = longer.get((begin, size), BLOCKED)
+        longer[term.begin, term.end - term.begin - 1] = draft.add(rows)
+    for (begin, size), phrase in longer.items():
+        spans[begin, size] = phrase
+
+
+def _phrase(spans: I8, term: Term) -> int:
+    return int(spans[term.begin, term.end - term.begin - 1])
+
+
+def _near(spans: I8, begin: int, end: int) -> Iterable[tuple[int, int]]:
+    """Yield all spans (first word, size - 1) that have one of the words begin .. end - 1."""
+    longest = spans.shape[1]
+    for first in range(max(0, begin - longest + 1), end):
+        for size in range(max(0, begin - first), min(longest, len(spans) - first)):
+            yield first, size
+
+
+def _overlapping(spans: I8, begin: int, end: int) -> list[tuple[int, int]]:
+    """Return those of them that have rules."""
+    return [(first, size) for first, size in _near(spans, begin, end) if spans[first, size] not in (NONE, BLOCKED)]
+
+
+def _agreeing(
+    draft: Draft, phrase: int, begin: int, terms: Sequence[Term], allowed: dict[Term, list[list[int]]]
+) -> list[int]:
+    """Return the rules of a phrase, from word `begin` on, that translate the terms inside as they want it."""
+    wanted = np.array([row[0] for row in allowed[terms[0]] if min(row) >= 0], np.int64)
+    if not len(wanted):
+        return []
+    rows = draft.with_words(phrase, wanted)
+    return [
+        row
+        for row in rows
+        if all(agrees(draft.store, row, term.begin - begin, term.end - begin, allowed[term]) for term in terms)
+    ]
+
+
+def agrees(store: RuleStore, rule: int, begin: int, end: int, allowed: Sequence[Sequence[int]]) -> bool:
+    """Say whether a rule's links make of its source words begin .. end - 1 one of some target rows and no more."""
+    links = store.links_of(rule).tolist()
+    inside = {t for s, t in links if begin <= s < end}
+    outside = {t for s, t in links if not begin <= s < end}
+    if not inside or inside & outside or max(inside) - min(inside) + 1 != len(inside):
+        return False
+    a = int(store.target_offsets[rule])
+    row: list[int] = store.target_ids[a + min(inside) : a + max(inside) + 1].tolist()
+    return row in allowed

@@ -1,0 +1,144 @@
+"""The phrase decoder under constraints, against the enumeration of every derivation that obeys them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import phrase_search as naive
+from toys.constraints import random_terms
+from toys.models import SOURCE, ngram_model_of, random_model, random_weights, store_of
+
+from camber.corpus.constraints import FREE, Ban, Constraints, Term
+from camber.corpus.inputs import Input, as_inputs
+from camber.decode.phrase.decoder import PhraseDecoder
+from camber.decode.phrase.features import feature_names
+from camber.decode.phrase.settings import DecodeSettings
+from camber.engine import Threads
+from camber.rules.phrase.source import StoredRules
+
+EVERYTHING = 50_000
+
+
+def toy(rng, limit=6, option_limit=20, window=150, **kwargs):
+    model = random_model(rng, **kwargs)
+    weights = random_weights(rng, feature_names(len(model.language_models)))
+    decoder = PhraseDecoder(
+        StoredRules(store_of(model.rules)),
+        [ngram_model_of(ngrams) for ngrams in model.language_models],
+        weights,
+        DecodeSettings(pop_limit=EVERYTHING, distortion_limit=limit, options=option_limit, window=window),
+    )
+    return model, weights, decoder
+
+
+def random_sentence(rng, length):
+    return [str(word) for word in rng.choice((*SOURCE, "strange"), length, p=[0.23] * 4 + [0.08])]
+
+
+def obeys(derivation, constraints):
+    """Say whether the parts of a derivation keep to terms and bans."""
+    for term in constraints.terms:
+        parts = [
+            (a, b, tuple(derivation.words[c:d]))
+            for (a, b), (c, d) in zip(derivation.spans.tolist(), derivation.target_spans.tolist(), strict=True)
+            if a < term.end and term.begin < b
+        ]
+        if len(parts) != 1 or (parts[0][:2] == (term.begin, term.end) and parts[0][2] not in term.targets):
+            return False
+    return True
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 5),
+    st.sampled_from((0, 2, 6, -1)),
+    st.booleans(),
+    st.sampled_from((20, 2)),
+)
+def test_the_list_equals_the_enumeration_of_all_derivations_that_obey(seed, length, limit, reordering, option_limit):
+    rng = np.random.default_rng(seed)
+    model, weights, decoder = toy(rng, limit, option_limit, targets=2, with_reordering=reordering)
+    sentence, constraints = random_sentence(rng, length), random_terms(rng, length)
+    expected = naive.search(model, sentence, weights, limit, option_limit, constraints)
+    ours = next(decoder.decode([Input(sentence, 0, constraints)], nbest=50, distinct=False, engine=Threads(1)))
+    assert len(ours) == min(50, len(expected))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:50]], rtol=0, atol=1e-9)
+    if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-9:
+        assert ours[0].words == naive.text(expected[0][1])
+    for derivation in ours:
+        assert obeys(derivation, constraints)
+        assert derivation.linear_sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-9)
+
+
+def test_sentences_without_constraints_are_as_before_whatever_stands_beside_them():
+    rng = np.random.default_rng(1)
+    _, _, decoder = toy(rng)
+    sentences = [random_sentence(rng, 6) for _ in range(20)]
+    alone = list(decoder.decode(as_inputs(sentences), nbest=3, engine=Threads(1)))
+    bound = [
+        Input(sentence, number, Constraints((Term(0, 1, (("term",),)),)) if number % 3 == 0 else FREE)
+        for number, sentence in enumerate(sentences)
+    ]
+    for number, (one, two) in enumerate(zip(alone, decoder.decode(bound, nbest=3, engine=Threads(1)), strict=True)):
+        if number % 3:
+            assert [(d.words, d.score) for d in one] == [(d.words, d.score) for d in two]
+        else:
+            assert all("term" in d.words for d in two)
+
+
+def half(target, links=((0, 0),)):
+    return naive.Rule(tuple(target.split()), (0.5,) * 4, (0.5,) * 6, links)
+
+
+def plain_decoder(rules, **changes):
+    return PhraseDecoder(
+        StoredRules(store_of(rules)), [], dict.fromkeys(feature_names(0), 0.1), DecodeSettings(**changes)
+    )
+
+
+def best(decoder, sentence, *terms, bans=()):
+    (only,) = next(decoder.decode([Input(sentence.split(), 0, Constraints(terms, bans))], engine=Threads(1)))
+    return only
+
+
+def test_a_rule_that_has_the_term_inside_stays_where_its_links_agree():
+    rules = {
+        ("la",): [half("the")],
+        ("maison",): [half("house")],
+        ("la", "maison"): [half("the home", ((0, 0), (1, 1))), half("home the", ((0, 0), (1, 1)))],
+    }
+    decoder = plain_decoder(rules)
+    only = best(decoder, "la maison", Term(1, 2, (("home",),)))
+    assert (only.words, only.spans.tolist()) in ((["the", "home"], [[0, 2]]), (["the", "home"], [[0, 1], [1, 2]]))
+    decoder = plain_decoder({**rules, ("maison",): [half("house"), half("home")]})
+    spans = [
+        (d.words, d.spans.tolist())
+        for d in next(
+            decoder.decode([Input(["la", "maison"], 0, Constraints((Term(1, 2, (("home",),)),)))], 20, distinct=False)
+        )
+    ]
+    assert (["the", "home"], [[0, 2]]) in spans
+    assert not any(words == ["home", "the"] and len(s) == 1 for words, s in spans)
+
+
+def test_a_term_may_be_longer_than_any_phrase_and_than_a_window():
+    decoder = plain_decoder({("a",): [half("u")]}, window=10)
+    sentence = " ".join(["a"] * 30)
+    only = best(decoder, sentence, Term(8, 25, (("long", "term"),)))
+    assert only.words == ["u"] * 8 + ["long", "term"] + ["u"] * 5
+    assert only.rules.tolist().count(-2) == 1
+
+
+def test_words_without_a_rule_that_is_allowed_are_passed_through():
+    decoder = plain_decoder({("a",): [half("u")], ("b",): [half("v u"), half("w")], ("a", "b"): [half("v")]})
+    assert best(decoder, "a b", bans=(Ban(0, 2, ("U",)),)).words in (["a", "w"], ["v"], ["w", "a"])
+    assert best(decoder, "a", bans=(Ban(0, 1, ("u",)),)).words == ["a"]
+
+
+def test_what_a_term_made_up_is_linked_to_all_of_its_words():
+    decoder = plain_decoder({("a",): [half("u")]}, distortion_limit=0)
+    only = best(decoder, "a x y", Term(1, 3, (("p", "q"),)))
+    assert decoder.word_alignment(only) == [(0, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
+    assert np.isnan(only.features[1, :4]).all()
+    assert only.rules.tolist()[1] == -2
