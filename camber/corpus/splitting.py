@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from camber.errors import CamberError
 
 #: with fewer dev sentences, untuned weights are the better bet
 FEWEST_TO_TUNE = 30
+#: a pair may take so many others out of training when it is held out, unless there are not enough such pairs
+FEW = 5
 
 
 def held_out_size(count: int) -> int:
@@ -28,41 +31,61 @@ def held_out_size(count: int) -> int:
     return size if size <= count // 10 else 0
 
 
-def hold_out(
-    count: int, size: int | None = None, seed: int = 1, keys: Sequence[Hashable] | None = None
-) -> tuple[I8, I8]:
-    """Return the indices of the pairs for training and of `size` held-out pairs, both ascending.
+@dataclass(frozen=True)
+class HoldOut:
+    """Which pairs are trained on, and which are held out; both ascending."""
 
-    The same arguments give the same split on every machine. `keys` holds something per pair by which repeats are
-    known, such as ``list(zip(source_lines, target_lines))``: a pair whose key is held out is in neither set, so nothing
-    that is tuned or measured on was seen in training; and no key is held out twice. Without a `size`, the number of
-    different keys decides.
+    train: I8
+    held: I8
+    repeating: int  # pairs with a line that occurs in another pair, too
+    pairs: int
 
-    >>> train, held = hold_out(5, 1, keys=["a", "b", "a", "a", "c"], seed=3)
-    >>> train.tolist(), held.tolist()
-    ([1, 4], [0])
+    @property
+    def dropped(self) -> int:
+        """How many pairs are in neither set, because they share a line with one that is held out."""
+        return self.pairs - len(self.train) - len(self.held)
+
+
+def hold_out(source: Sequence[str], target: Sequence[str], size: int | None = None, seed: int = 1) -> HoldOut:
+    """Hold `size` raw pairs out, neither line of which occurs in what is left for training, nor in another of them.
+
+    Text that a translator has seen says nothing about text that it has not. So pairs that share a line with one that is
+    held out are in neither set; pairs that would take more than a few with them are held out only if there are not
+    enough others. Lines are the same whatever their case and their spaces; blank ones share nothing, and are never held
+    out. The same arguments give the same split on every machine. Without a `size`, the number of different source lines
+    decides. There may be fewer pairs than asked for.
+
+    >>> split = hold_out(["a", "b", "A ", "c", "d"], ["x", "y", "z", "w", "v"], 1)
+    >>> split.train.tolist(), split.held.tolist(), split.repeating
+    ([1, 3, 4], [0], 2)
     """
-    if keys is not None and len(keys) != count:
-        raise ValueError(f"{len(keys)} keys for {count} pairs")
-    if size is None:
-        size = held_out_size(count if keys is None else len(set(keys)))
-    if not 0 <= size <= count:
+    if len(source) != len(target):
+        raise ValueError(f"{len(source)} source but {len(target)} target lines")
+    count = len(source)
+    if size is not None and not 0 <= size <= count:
         raise ValueError(f"cannot hold out {size} of {count} pairs")
+    sides = [[_comparable(line) for line in side] for side in (source, target)]
+    often = [Counter(side) for side in sides]
+    # what goes with each pair, at most: pairs that share its source, and those that share its target
+    taken = [often[0][a] + often[1][b] - 2 for a, b in zip(*sides, strict=True)]
+    if size is None:
+        size = held_out_size(len(often[0]))
     # random.Random promises the same sequence for random() in every version; its shuffle does not.
     draw = random.Random(seed).random
-    order = sorted(range(count), key=[draw() for _ in range(count)].__getitem__)
-    if keys is None:
-        return np.array(sorted(order[size:]), np.int64), np.array(sorted(order[:size]), np.int64)
+    drawn = [draw() for _ in range(count)]
     held: list[int] = []
-    names: set[Hashable] = set()
-    for index in order:
+    seen: tuple[set[str], set[str]] = set(), set()
+    for index in sorted(range(count), key=lambda index: (max(taken[index] - FEW, 0), drawn[index])):
         if len(held) == size:
             break
-        if keys[index] not in names:
-            names.add(keys[index])
+        lines = sides[0][index], sides[1][index]
+        if all(lines) and lines[0] not in seen[0] and lines[1] not in seen[1]:
             held.append(index)
-    train = [index for index in range(count) if keys[index] not in names]
-    return np.array(train, np.int64), np.array(sorted(held), np.int64)
+            seen[0].add(lines[0])
+            seen[1].add(lines[1])
+    train = [index for index in range(count) if sides[0][index] not in seen[0] and sides[1][index] not in seen[1]]
+    repeating = sum(bool(a and often[0][a] > 1) or bool(b and often[1][b] > 1) for a, b in zip(*sides, strict=True))
+    return HoldOut(np.array(train, np.int64), np.array(sorted(held), np.int64), repeating, count)
 
 
 @dataclass(frozen=True)
@@ -77,6 +100,16 @@ class Folds:
         sizes = np.bincount(self.numbers)
         held = f"{self.together:,} pairs share a line with another, and are in the same fold"
         return f"{len(self.numbers):,} pairs in {len(sizes)} folds of {sizes.min():,} to {sizes.max():,}; {held}"
+
+
+def seen_lines(lines: Sequence[str], training: Sequence[str]) -> int:
+    """Return how many lines stand in the training text, too, whatever their case and their spaces.
+
+    >>> seen_lines(["a b", "c"], ["A  b", "d"])
+    1
+    """
+    known = {_comparable(line) for line in training}
+    return sum(_comparable(line) in known for line in lines)
 
 
 def split_into_folds(source: Sequence[str], target: Sequence[str], folds: int, seed: int = 1) -> Folds:
@@ -107,6 +140,11 @@ def split_into_folds(source: Sequence[str], target: Sequence[str], folds: int, s
     return Folds(fold_of_group[groups], int(sizes[sizes > 1].sum()), int(sizes.max()))
 
 
+def _comparable(line: str) -> str:
+    """Return what equal lines have in common: all but case and spaces."""
+    return " ".join(line.split()).casefold()
+
+
 def _hanging_together(source: Sequence[str], target: Sequence[str]) -> I8:
     """Number the groups of pairs that equal lines connect, in the order of their first pairs, int64[pairs]."""
     from scipy.sparse import coo_array
@@ -117,7 +155,7 @@ def _hanging_together(source: Sequence[str], target: Sequence[str]) -> I8:
     nodes: dict[Hashable, int] = {}
     edges: list[list[int]] = []
     for number, pair in enumerate(zip(source, target, strict=True)):
-        keys = [(side, " ".join(line.split()).casefold() or number) for side, line in enumerate(pair)]
+        keys = [(side, _comparable(line) or number) for side, line in enumerate(pair)]
         edges.append([nodes.setdefault(key, len(nodes)) for key in keys])
     ends = np.array(edges, np.int64).reshape(-1, 2)
     graph = coo_array((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))

@@ -43,15 +43,28 @@ def prepare(
     sides = read_parallel(source, target)
     rows = np.arange(len(sides[0])) if chosen is None else chosen
     if chosen is None and held_out != 0:
-        pairs = list(zip(*sides, strict=True))
-        different = len(set(pairs))
+        different = len(set(zip(*sides, strict=True)))
         if held_out is not None and held_out >= different:
             raise CamberError(
                 f"cannot hold out {held_out:,} of {different:,} different pairs; ask for fewer, or give a dev set"
             )
-        rows, kept_back = hold_out(len(rows), held_out, seed, pairs)
+        split = hold_out(sides[0], sides[1], held_out, seed)
+        rows, kept_back = split.train, split.held
+        if split.repeating:
+            log.info(
+                "%s of %s pairs have a line that occurs in another pair, too",
+                f"{split.repeating:,}",
+                f"{split.pairs:,}",
+            )
+        if len(rows) == 0:
+            raise CamberError("no pair would be left to train on: all share a line with held-out ones; give a dev set")
         if len(kept_back):
-            log.info("no dev set was given: %s of %s pairs are held out", f"{len(kept_back):,}", f"{len(pairs):,}")
+            log.info(
+                "no dev set was given: %s of %s pairs are held out, and %s that share a line with them left out",
+                f"{len(kept_back):,}",
+                f"{split.pairs:,}",
+                f"{split.dropped:,}",
+            )
             write_lines(folder / "held-out.source", [sides[0][i] for i in kept_back])
             write_lines(folder / "held-out.target", [sides[1][i] for i in kept_back])
         else:

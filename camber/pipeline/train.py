@@ -17,11 +17,11 @@ from camber.align.words import learn_alignment
 from camber.arrays.types import I8
 from camber.bend.kinds import BENDS, KEEP, NONE, settings_of
 from camber.bend.settings import BendSettings
-from camber.corpus.splitting import FEWEST_TO_TUNE
+from camber.corpus.splitting import FEWEST_TO_TUNE, seen_lines
 from camber.engine import LOCAL, Engine
 from camber.errors import InputError, ModelError, SettingsError, TuneError
 from camber.features.weights import Weights
-from camber.files import read_parallel
+from camber.files import read_lines, read_parallel
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.metrics.bleu import BLEU
@@ -46,6 +46,8 @@ from camber.tune.tuners import check_tuner
 
 Name = str | Path
 
+#: share of dev lines that may stand in the training text without a word
+REPEATS = 0.05
 #: the table of model.toml that tells what training wrote from what was changed since
 TRAINED = "trained"
 #: a given language model that does not know such a share of the target words was made for other text
@@ -99,6 +101,8 @@ def train(
     check_place(model, chosen.kind)
     _check_added(model)
     dev = _read_dev(dev_source, references)
+    if dev is not None:
+        _tell_of_repeats(dev, source)
     held_out = _to_hold_out(held_out, has_dev=dev is not None, has_alignment=alignment is not None, tuned=tuned)
     _check_bend(settings.tune, tuned=tuned and (dev is not None or held_out != 0))
 
@@ -356,6 +360,18 @@ def _held_out(corpus: Stage) -> Dev | None:
     """Return the pairs that were set aside as a dev set with one reference."""
     held = load_held_out(corpus.folder)
     return (held.source, [held.target]) if held else None
+
+
+def _tell_of_repeats(dev: Dev, source: Path) -> None:
+    """Warn if much of a dev set is training text: such lines say little about text that nobody has seen."""
+    seen = seen_lines(dev[0], read_lines(source))
+    if seen > REPEATS * len(dev[0]):
+        log.warning(
+            "%s of %s dev lines stand in the training text, too; they flatter BLEU, and weights are tuned "
+            "to lines that are known by heart",
+            f"{seen:,}",
+            f"{len(dev[0]):,}",
+        )
 
 
 def _can_be_tuned_on(dev: Dev) -> bool:

@@ -9,53 +9,85 @@ from camber.corpus.splitting import FEWEST_TO_TUNE, held_out_size, hold_out, spl
 from camber.errors import CamberError
 
 
+def numbered(count):
+    return [f"line {number}" for number in range(count)]
+
+
 @settings(deadline=None)
 @given(st.integers(0, 300), st.data())
 def test_a_split_has_every_pair_once(count, data):
     size = data.draw(st.integers(0, count))
-    train, held = hold_out(count, size, seed=5)
-    assert sorted([*train, *held]) == list(range(count))
-    assert len(held) == size
-    assert train.tolist() == sorted(train)
-    assert held.tolist() == sorted(held)
+    split = hold_out(numbered(count), numbered(count), size, seed=5)
+    assert sorted([*split.train, *split.held]) == list(range(count))
+    assert len(split.held) == size
+    assert split.train.tolist() == sorted(split.train)
+    assert split.held.tolist() == sorted(split.held)
+    assert (split.repeating, split.dropped) == (0, 0)
 
 
 def test_the_same_seed_gives_the_same_split_everywhere():
-    assert hold_out(50, 5, seed=1)[1].tolist() == [9, 13, 20, 26, 35]
-    assert hold_out(50, 5, seed=2)[1].tolist() != hold_out(50, 5, seed=1)[1].tolist()
+    lines = numbered(50)
+    assert hold_out(lines, lines, 5, seed=1).held.tolist() == [9, 13, 20, 26, 35]
+    assert hold_out(lines, lines, 5, seed=2).held.tolist() != hold_out(lines, lines, 5, seed=1).held.tolist()
+
+
+def same(line):
+    return " ".join(line.split()).casefold()
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from("abcdefgh"), min_size=1), st.integers(0, 5), st.integers(0, 4))
-def test_no_repeat_of_a_held_out_pair_stays_in_training(keys, size, seed):
-    train, held = hold_out(len(keys), min(size, len(keys)), seed, keys)
-    held_keys = [keys[i] for i in held]
-    assert not set(held_keys) & {keys[i] for i in train}
-    assert len(set(held_keys)) == len(held_keys)
-    assert len(held) == min(size, len(keys), len(set(keys)))
-    assert {keys[i] for i in train} | set(held_keys) == set(keys)
+@given(
+    st.lists(st.tuples(*[st.sampled_from(["", " ", "a", "A", "b", " b", "c", "d", "e e", "e  E", "f"])] * 2)),
+    st.integers(0, 5),
+    st.integers(0, 4),
+)
+def test_no_line_of_a_held_out_pair_stays_in_training_or_is_held_out_twice(pairs, size, seed):
+    source, target = ([pair[side] for pair in pairs] for side in (0, 1))
+    split = hold_out(source, target, min(size, len(pairs)), seed)
+    for side in (source, target):
+        held = [same(side[i]) for i in split.held]
+        assert all(held)
+        assert len(set(held)) == len(held)
+        assert not set(held) & {same(side[i]) for i in split.train}
+    for i in range(len(pairs)):  # whatever is in neither set shares a line with one that is held out
+        if i not in split.train and i not in split.held:
+            assert any(same(side[i]) == same(side[k]) for side in (source, target) for k in split.held)
+    assert split.dropped == len(pairs) - len(split.train) - len(split.held)
+    texts = [[same(line) for line in side] for side in (source, target)]
+    shared = [i for i in range(len(pairs)) if any(side[i] and side.count(side[i]) > 1 for side in texts)]
+    assert split.repeating == len(shared)
+
+
+def test_pairs_that_would_take_many_out_of_training_are_held_out_last():
+    source = ["yes"] * 50 + numbered(20)
+    target = numbered(70)
+    assert hold_out(source, target, 20).held.tolist() == list(range(50, 70))
+    split = hold_out(source, target, 21)
+    assert len(split.held) == 21
+    assert split.dropped == 49
+    assert len(split.train) == 0
 
 
 def test_the_usual_size_is_a_twentieth_and_at_most_a_thousand():
     assert [held_out_size(n) for n in (600, 2000, 10**6)] == [30, 100, 1000]
-    assert len(hold_out(2000)[1]) == 100
+    assert len(hold_out(numbered(2000), numbered(2000)).held) == 100
 
 
 def test_enough_pairs_for_tuning_are_held_out_or_none():
     assert [held_out_size(n) for n in (0, 1, 2, 100, 299, 300, 500, 599)] == [0, 0, 0, 0, 0, 30, 30, 30]
-    assert len(hold_out(500)[1]) == FEWEST_TO_TUNE
+    assert len(hold_out(numbered(500), numbered(500)).held) == FEWEST_TO_TUNE
 
 
 def test_repeats_do_not_count_as_pairs_that_could_be_held_out():
-    train, held = hold_out(400, keys=list(range(10)) * 40)
-    assert (len(train), len(held)) == (400, 0)
+    split = hold_out(numbered(10) * 40, numbered(10) * 40)
+    assert (len(split.train), len(split.held)) == (400, 0)
 
 
-def test_impossible_sizes_and_keys_are_refused():
+def test_impossible_sizes_and_texts_are_refused():
     with pytest.raises(ValueError, match="cannot hold out 4 of 3"):
-        hold_out(3, 4)
-    with pytest.raises(ValueError, match="2 keys for 3 pairs"):
-        hold_out(3, 1, keys=["a", "b"])
+        hold_out("abc", "abc", 4)
+    with pytest.raises(ValueError, match="2 source but 3 target lines"):
+        hold_out("ab", "abc", 1)
 
 
 LINES = st.sampled_from(["", " ", "a", "A", "b", " b", "c", "d", "e e", "e  E", "f", "g"])

@@ -353,6 +353,20 @@ def test_a_model_that_was_tuned_since_its_training_is_kept_as_old(
     assert not (tmp_path / "m.old2").exists()
 
 
+def test_a_dev_set_that_repeats_the_training_text_is_told(
+    hotel_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = hotel_files / "train.es", hotel_files / "train.en"
+    settings = TrainSettings.from_dict({"lm": {"order": 2}, "align": {"model": "quick"}})
+    lines = [path.read_text("utf-8").splitlines() for path in files]
+    for name, side in zip(("dev.es", "dev.en"), lines, strict=True):
+        (tmp_path / name).write_text("\n".join([*side[:2], *(f"word {n}" for n in range(18))]) + "\n", "utf-8")
+    dev = {"dev_source": tmp_path / "dev.es", "dev_target": tmp_path / "dev.en"}
+    with caplog.at_level(logging.INFO, "camber"):
+        train(*files, tmp_path / "m", settings=settings, tuned=False, **dev)
+    assert "2 of 20 dev lines stand in the training text, too" in caplog.text
+
+
 def test_nothing_is_held_out_when_nothing_is_tuned(
     hotel_files: Path, tmp_path: Path, settings: TrainSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
