@@ -211,7 +211,7 @@ def _solved(differences: Any) -> tuple[F8 | None, I8]:
     """Return weights that give every row of `differences` (sparse, [pairs, indicators]) a lead; or None, and the rows
     that contradict each other.
 
-    A perceptron comes first: what is easy to separate it separates at once. Where it does not, the program is solved for
+    A perceptron comes first: what is easy to separate it separates at once. Else the program is solved for
     those pairs that give the perceptron most trouble; pairs that its weights rank wrong join them, until none is left.
     """
     import scipy.sparse
