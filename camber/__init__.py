@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "CamberError": "camber.errors",
+        "Glossary": "camber.formats.glossary.glossary",
         "NBest": "camber.nbest",
         "TrainSettings": "camber.pipeline.settings",
         "Reranker": "camber.rerank.reranker",

@@ -7,8 +7,11 @@ A rule is (source, target, features): symbols are words, or 1 and 2 for the non-
 from __future__ import annotations
 
 import itertools
+import math
 
 from naive.phrase_search import lm_score, lm_word
+
+from camber.corpus.constraints import FREE
 
 PASSED = "passed"
 
@@ -29,30 +32,60 @@ def spans_of(source, sentence, begin, end):
             yield ((begin, cut), *others)
 
 
-def trees(rules, sentence, begin, end, limit, copy_known=True):
-    """Return every derivation of X over a span."""
+def trees(rules, sentence, begin, end, limit, copy_known=True, terms=()):
+    """Return every derivation of X over a span; what covers a part of a term's words is none."""
     if limit and end - begin > limit:
         return []
     found = []
+    for term in terms:
+        if term.begin < begin < term.end or term.begin < end < term.end:
+            return []
+        if (term.begin, term.end) == (begin, end):
+            found += [(rule, begin, end, []) for rule in rules_of_term(rules, sentence, term)]
+    if any(term.begin <= begin and end <= term.end for term in terms):
+        return found
     own = any(list(rule[0]) == [sentence[begin]] for rule in rules)
     if end == begin + 1 and (copy_known or not own):
         found.append((PASSED, begin, end, []))
     for rule in rules:
         for spans in spans_of(rule[0], sentence, begin, end):
-            below = [trees(rules, sentence, a, b, limit, copy_known) for a, b in spans]
+            words = set(range(begin, end)) - {i for a, b in spans for i in range(a, b)}
+            if any(term.begin <= i < term.end for term in terms for i in words):
+                continue
+            below = [trees(rules, sentence, a, b, limit, copy_known, terms) for a, b in spans]
             found += [(rule, begin, end, list(children)) for children in itertools.product(*below)]
     return found
 
 
-def derivations(rules, sentence, limit, copy_known=True, begin=0):
+def rules_of_term(rules, sentence, term):
+    """Return the rules that a term allows: those of the grammar, if it has all of them, or else new ones."""
+    source = tuple(sentence[term.begin : term.end])
+    known = [next((rule for rule in rules if rule[0] == source and rule[1] == target), None) for target in term.targets]
+    if None not in known:
+        return known
+    return [(source, target, (math.nan,) * 99) for target in term.targets]
+
+
+def without(rules, sentence, bans):
+    """Return the rules that have no words of a ban on the source side, or not the banned row on the target side."""
+
+    def banned(rule, ban):
+        row, size = [str(symbol).lower() for symbol in rule[1]], len(ban.target)
+        rows = [row[i : i + size] for i in range(len(row))]
+        return set(rule[0]) & set(sentence[ban.begin : ban.end]) and [w.lower() for w in ban.target] in rows
+
+    return [rule for rule in rules if not any(banned(rule, ban) for ban in bans)]
+
+
+def derivations(rules, sentence, limit, copy_known=True, begin=0, terms=()):
     """Yield every sequence of pieces that covers the sentence."""
     if begin == len(sentence):
         yield []
         return
     for end in range(begin + 1, len(sentence) + 1):
-        pieces = trees(rules, sentence, begin, end, limit, copy_known)
+        pieces = trees(rules, sentence, begin, end, limit, copy_known, terms)
         if pieces:
-            for rest in derivations(rules, sentence, limit, copy_known, end):
+            for rest in derivations(rules, sentence, limit, copy_known, end, terms):
                 for piece in pieces:
                     yield [piece, *rest]
 
@@ -100,10 +133,12 @@ def features(rules, derivation, sentence, names, language_models):
     return words, values
 
 
-def search(rules, sentence, names, language_models, weights, limit, bend=None, copy_known=True):
+def search(rules, sentence, names, language_models, weights, limit, bend=None, copy_known=True, constraints=FREE):
     """Return all (score, words, features), best first; a feature that is only bent has no weight."""
     found = []
-    for derivation in derivations(rules, sentence, limit, copy_known):
+    rules = without(rules, sentence, constraints.bans)
+    limit = limit and max([limit, *(term.end - term.begin for term in constraints.terms)])
+    for derivation in derivations(rules, sentence, limit, copy_known, terms=constraints.terms):
         words, values = features(rules, derivation, sentence, names, language_models)
         score = sum(weights.get(name, 0.0) * value for name, value in values.items())
         if bend is not None:
@@ -122,7 +157,7 @@ def bent_worth(bend, rule, names):
 
 def own(rule, names):
     """Return the rule's own features by name; one that is NaN is not there."""
-    return {name: value for name, value in zip(names, rule[2], strict=True) if value == value}
+    return {name: value for name, value in zip(names, rule[2], strict=False) if value == value}
 
 
 def distinct(derivations):

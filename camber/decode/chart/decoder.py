@@ -17,6 +17,7 @@ from camber.bend.weighing import Weighed, Weighing
 from camber.corpus import Sentences, Vocabulary
 from camber.corpus.inputs import Input
 from camber.decode.batches import decode_batches
+from camber.decode.chart.constrained import Constrained, constrain
 from camber.decode.chart.derivation import ChartDerivation, empty_derivation, read_derivations
 from camber.decode.chart.features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
 from camber.decode.chart.grammar import Rules, check_grammar, lay_out, prepare
@@ -223,10 +224,10 @@ class ChartDecoder(Weighed):
         """Return everything that the search of one sentence (not longer than a window) keeps, without the beam."""
         if not 0 < len(item) <= self.settings.window:
             raise CamberError(f"a sentence of {len(item)} words; expected 1 to {self.settings.window} for a forest")
-        grammar = self.grammar(item)
+        bound = constrain(self.grammar(item), item)
         workspace = self.workspace([item], 2)
         begin, ends = self.languages.begin, self.languages.ends(final=True)
-        top, rules = self._fill_forest(item.tokens, grammar, self.languages, begin, ends, workspace)
+        top, rules = self._fill_forest(item.tokens, bound, self.languages, begin, ends, workspace)
         forest = workspace.forest
         vertices, edges = forest.vertices[: forest.size[0]], forest.edges[: forest.size[1]]
         part_rules, features = np.empty(len(edges), np.int64), np.empty((len(edges), len(self.inputs)))
@@ -255,7 +256,9 @@ class ChartDecoder(Weighed):
 
     def workspace(self, inputs: Sequence[Input], nbest: int) -> Workspace:
         """Make the work arrays for some sentences."""
-        longest = min(max(map(len, inputs)), self.settings.window)
+        longest = max(map(len, inputs))
+        if not any(item.constraints for item in inputs):  # a term is never cut, however long it is
+            longest = min(longest, self.settings.window)
         reach = int(self._models.longest.max(initial=0))
         return Workspace(longest, len(self.languages), reach, self.settings.pop_limit, nbest, len(self.inputs))
 
@@ -266,10 +269,11 @@ class ChartDecoder(Weighed):
             return [empty_derivation(self.inputs, grammar)]
 
         def one(piece: Input, state: I8, final: bool) -> list[ChartDerivation]:
+            bound = constrain(grammar, piece)
             columns, count = self.search(
-                piece.tokens, grammar, self.languages, workspace, state, distinct=distinct, final=final
+                piece.tokens, bound, self.languages, workspace, state, distinct=distinct, final=final
             )
-            return read_derivations(self.inputs, columns, count, grammar, piece.tokens)
+            return read_derivations(self.inputs, columns, count, bound.grammar, piece.tokens)
 
         if len(item) <= self.settings.window:
             return one(item, self.languages.begin, True)
@@ -278,7 +282,7 @@ class ChartDecoder(Weighed):
     def search(
         self,
         words: Sequence[str],
-        grammar: Grammar,
+        bound: Constrained,
         languages: Languages,
         workspace: Workspace,
         begin: I8,
@@ -292,7 +296,7 @@ class ChartDecoder(Weighed):
         decoder's, in their order.
         """
         nbest, ends, models = workspace.nbest, languages.ends(final=final), self._models_of(languages)
-        top, rules = self._fill_forest(words, grammar, languages, begin, ends, workspace)
+        top, rules = self._fill_forest(words, bound, languages, begin, ends, workspace)
         count = -1
         while count < 0:
             columns = workspace.columns()
@@ -313,17 +317,19 @@ class ChartDecoder(Weighed):
     def _fill_forest(
         self,
         words: Sequence[str],
-        grammar: Grammar,
+        bound: Constrained,
         languages: Languages,
         begin: I8,
         ends: I8,
         workspace: Workspace,
     ) -> tuple[int, Rules]:
         """Search, with larger work arrays if the kernel asks for them; return the top vertex and the rules."""
-        settings, models = self.settings, self._models_of(languages)
-        rules = lay_out(grammar, words, len(languages), copy_known=settings.copy_known)
-        targets, width = len(grammar.target_words), max(1, len(grammar.source_words))
+        settings, models, (grammar, terms) = self.settings, self._models_of(languages), bound
+        rules = lay_out(grammar, words, len(languages), terms, copy_known=settings.copy_known)
+        targets, width = grammar.target_size, max(1, len(grammar.source_words))
         lm_words, unit = languages.words(grammar.target_words), self.features.unit
+        if grammar.extra:
+            lm_words = np.concatenate([lm_words, languages.words_of(grammar.extra)], axis=1)
         worth, words_worth = self._rule_scores(grammar)
         if self._rule_trees is not None:
             asked = known_values(grammar, self._rule_trees.inputs, lm_words, unit)
@@ -336,12 +342,13 @@ class ChartDecoder(Weighed):
             rules, worth, words_worth, len(words), width, targets, lm_words, languages.words_of(words), models,
             self._weights, context,
         )  # fmt: skip
-        ids = grammar.source_words.encode(words)
+        ids = np.where(terms.ends == 0, grammar.source_words.encode(words), -1)
+        limit = settings.span_limit and max(settings.span_limit, terms.longest)
         beam = self._beam if workspace.nbest == 1 else np.inf
         top = -1
         while top < 0:
             top = search(
-                ids, width, settings.span_limit, settings.pop_limit, beam, rules, models, context, begin, ends,
+                ids, width, limit, settings.pop_limit, beam, rules, models, context, begin, ends,
                 self._weights, workspace.forest, workspace.room,
             )  # fmt: skip
             if top < 0:
@@ -378,13 +385,15 @@ def _columns_of(decoder: ChartDecoder, item: Input, vocabulary: Vocabulary, work
     if not 0 < len(item) <= decoder.settings.window:
         decoded: list[Sequence[Derivation]] = [decoder.derivations(item, workspace, distinct=True)]
         return HypothesisColumns.of(decoded, vocabulary, decoder.weighing)
-    grammar = decoder.grammar(item)
+    bound = constrain(decoder.grammar(item), item)
+    grammar = bound.grammar
     columns, count = decoder.search(
-        item.tokens, grammar, decoder.languages, workspace, decoder.languages.begin, distinct=True
+        item.tokens, bound, decoder.languages, workspace, decoder.languages.begin, distinct=True
     )
     offsets, last = columns.part_first[: count + 1], int(columns.word_first[count])
     parts = Parts.of_dense(decoder.inputs, columns.features[: offsets[-1]], columns.rule[: offsets[-1]])
     design = decoder.weighing.design(parts, offsets)
-    numbers = np.concatenate([decoder.numbers(grammar.target_words, vocabulary), vocabulary.encode(item.tokens)])
+    others = vocabulary.encode([*grammar.extra, *item.tokens])
+    numbers = np.concatenate([decoder.numbers(grammar.target_words, vocabulary), others])
     text = Sentences(numbers[columns.words[:last]].astype(np.int32), columns.word_first[: count + 1], vocabulary)
     return HypothesisColumns(np.array([count], np.int64), design.dense, text, design.sparse)

@@ -65,12 +65,12 @@ def read_derivations(
     inputs: tuple[Feature, ...], columns: DerivationColumns, count: int, grammar: Grammar, sentence: Sequence[str]
 ) -> list[ChartDerivation]:
     """Turn the kernel's columns into derivations; `inputs` are the columns of their features."""
-    vocabulary, targets = grammar.target_words.words, len(grammar.target_words)
+    vocabulary, known, others = grammar.target_words.words, len(grammar.target_words), [*grammar.extra, *sentence]
     parts, words = columns.part_first.tolist(), columns.word_first.tolist()
     return [
         ChartDerivation(
             inputs,
-            [vocabulary[w] if w < targets else sentence[w - targets] for w in columns.words[c:d].tolist()],
+            [vocabulary[w] if w < known else others[w - known] for w in columns.words[c:d].tolist()],
             float(columns.score[n]),
             columns.features[a:b],
             columns.rule[a:b],

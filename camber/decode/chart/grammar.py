@@ -1,7 +1,7 @@
 """A sentence's grammar made ready for the search: its source sides as a trie, its rules scored and sorted.
 
 The trie's symbols are words and the non-terminal. Behind its nodes come the nodes of the words that are passed through:
-one for every place of the sentence, with a single rule.
+one for every place of the sentence, with a single rule; and then those of terms, with the rules that are theirs alone.
 """
 
 from __future__ import annotations
@@ -21,6 +21,24 @@ from camber.kernel.table import capacity_for, find, insert
 from camber.lm.ngrams import UNKNOWN, step
 from camber.rules.columns import RuleColumns
 from camber.rules.hiero.grammar import Grammar
+
+
+class TermPlaces(NamedTuple):
+    """Where the terms of a sentence are, and which rules belong to them."""
+
+    of_rule: Array  # int64[rules]: the number of a term, -1: any words may be translated by the rule
+    ends: Array  # int64[length]: the end of the term that begins here, -1: inside of one, 0: neither
+    numbers: Array  # int64[length]: the term that begins here, -1: none
+
+    @classmethod
+    def none(cls, rules: int, length: int) -> TermPlaces:
+        """Say that there are no terms."""
+        return cls(np.full(rules, -1, np.int64), np.zeros(length, np.int64), np.full(length, -1, np.int64))
+
+    @property
+    def longest(self) -> int:
+        """The words of the longest term."""
+        return int((self.ends - np.arange(len(self.ends))).max(initial=0))
 
 
 class Rules(NamedTuple):
@@ -43,6 +61,7 @@ class Rules(NamedTuple):
     order: Array  # int64[rules + length]: by node, then by falling estimate
     count: Array  # int64[2]: nodes of the trie; 1 where words with a rule of their own may be copied, too
     unknown: Array  # int64[length]: 1 for a word that is in no rule
+    terms: TermPlaces
 
 
 def check_grammar(grammar: Grammar, names: tuple[str, ...], number: int) -> None:
@@ -70,7 +89,7 @@ def check_grammar(grammar: Grammar, names: tuple[str, ...], number: int) -> None
         )
 
 
-def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, *, copy_known: bool) -> Rules:
+def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, terms: TermPlaces, *, copy_known: bool) -> Rules:
     """Make the arrays for a grammar and a sentence."""
     length = len(sentence)
     # one word has one number, however it came into a text: so texts can be told apart by numbers
@@ -78,8 +97,12 @@ def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, *, copy_know
     for place, word in enumerate(sentence):
         places.setdefault(word, place)
     passed = grammar.target_words.encode(sentence)
-    own = np.array([places[word] for word in sentence], np.int64) + len(grammar.target_words)
+    for number, word in enumerate(grammar.extra):
+        if word in places:
+            passed[[word == other for other in sentence]] = len(grammar.target_words) + number
+    own = np.array([places[word] for word in sentence], np.int64) + grammar.target_size
     rules, symbols = len(grammar) + length, len(grammar.target)
+    of_rules = grammar.source[: grammar.source_offsets[np.count_nonzero(terms.of_rule < 0)]]  # those of terms come last
     target = np.empty(symbols + length, np.int64)
     target[:symbols] = grammar.target
     target[symbols:] = np.where(passed < 0, own, passed)
@@ -101,10 +124,11 @@ def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, *, copy_know
         np.empty(len(grammar.source) + 1, np.int64),
         np.empty(len(grammar.source) + 1, np.int64),
         np.empty(rules, np.int64),
-        np.zeros(len(grammar.source) + length + 3, np.int64),
+        np.zeros(len(grammar.source) + 2 * length + 3, np.int64),
         np.empty(rules, np.int64),
         np.array([0, copy_known], np.int64),
-        (~np.isin(grammar.source_words.encode(sentence), grammar.source[grammar.source >= 0])).astype(np.int64),
+        (~np.isin(grammar.source_words.encode(sentence), of_rules[of_rules >= 0])).astype(np.int64),
+        terms,
     )
 
 
@@ -129,8 +153,13 @@ def prepare(rules, worth, words_worth, length, width, target_words, lm_words, ow
     rules.count[0] = nodes
     for place in range(length):
         rules.node_of[number + place] = nodes + place
+    last = np.int64(-1)
+    for r in range(number):
+        if rules.terms.of_rule[r] >= 0:
+            rules.node_of[r] = nodes + length + rules.terms.of_rule[r]
+            last = max(last, rules.terms.of_rule[r])
     _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, models, weights, context)
-    _sort_rules(rules, number + length, nodes + length)
+    _sort_rules(rules, number + length, nodes + length + last + 1)
 
 
 @kernel
@@ -140,6 +169,8 @@ def _fill_trie(rules, width):
     rules.gap[0] = -1
     rules.more[0] = 0
     for r in range(len(rules.columns.table)):
+        if rules.terms.of_rule[r] >= 0:
+            continue
         node = np.int64(0)
         for t in range(rules.source_offsets[r], rules.source_offsets[r + 1]):
             symbol = rules.source[t]

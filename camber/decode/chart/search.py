@@ -29,9 +29,9 @@ EDGES_FULL, ITEMS_FULL, BUNDLES_FULL, CELLS_FULL = -1, -2, -3, -4
 def search(ids, width, limit, pop_limit, beam, rules, models, context, begin_states, end_words, weights, forest, room):
     """Fill the forest of a sentence; return the vertex of its best derivation, or a negative code.
 
-    ids: int64[length], source words, below 0 for those that no rule has; begin_states, end_words: int64[models] (end
-    word -1: the sentence goes on); beam: how much worse than the best of its span a vertex may be; context:
-    ChartContext, or None where nothing but the language models looks at context.
+    ids: int64[length], source words, below 0 for those that no rule has, or may have; begin_states, end_words:
+    int64[models] (end word -1: the sentence goes on); beam: how much worse than the best of its span a vertex may be;
+    context: ChartContext, or None where nothing but the language models looks at context.
     """
     length = len(ids)
     if limit <= 0:
@@ -183,8 +183,14 @@ def _bundles(begin, end, length, weights, rules, forest, room):
         code = _add_bundle(GRAMMAR, rule, count, one, ones, two, twos, weights, rules, forest, room)
         if code < 0:
             return code
-    if end == begin + 1 and (rules.count[1] or counts[BUNDLES] == 0):  # the word itself
-        none = np.int64(-1)
+    none, term = np.int64(-1), rules.terms.ends[begin]
+    if term == end:
+        node = rules.count[0] + length + rules.terms.numbers[begin]
+        rule, count = rules.node_first[node], rules.node_first[node + 1] - rules.node_first[node]
+        code = _add_bundle(GRAMMAR, rule, count, none, np.int64(0), none, np.int64(0), weights, rules, forest, room)
+        if code < 0:
+            return code
+    if term == 0 and end == begin + 1 and (rules.count[1] or counts[BUNDLES] == 0):  # the word itself
         rule = rules.node_first[rules.count[0] + begin]
         code = _add_bundle(
             GRAMMAR, rule, np.int64(1), none, np.int64(0), none, np.int64(0), weights, rules, forest, room

@@ -39,6 +39,7 @@ class Grammar:
     source_words: Vocabulary
     target_words: Vocabulary
     indicators: Indicators | None = None  # features behind those in `features`, of which a rule has few
+    extra: tuple[str, ...] = ()  # target words behind those of `target_words`, which only constraints have
 
     def __len__(self) -> int:
         """Return the number of rules."""
@@ -66,7 +67,18 @@ class Grammar:
 
     def target_side(self, rule: int) -> list[str]:
         """Return the target side as text."""
-        return _text(self.target[self.target_offsets[rule] : self.target_offsets[rule + 1]], self.target_words)
+        symbols = self.target[self.target_offsets[rule] : self.target_offsets[rule + 1]]
+        return [self.target_word(symbol) if symbol >= 0 else f"[{-symbol}]" for symbol in symbols.tolist()]
+
+    @property
+    def target_size(self) -> int:
+        """The number of target words."""
+        return len(self.target_words) + len(self.extra)
+
+    def target_word(self, symbol: int) -> str:
+        """Return a target word by its number."""
+        known = len(self.target_words)
+        return self.target_words.words[symbol] if symbol < known else self.extra[symbol - known]
 
     def rule_links(self, rule: int) -> list[tuple[int, int]]:
         """Return the word alignment inside a rule: (place in the source side, place in the target side)."""

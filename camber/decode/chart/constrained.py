@@ -1,0 +1,147 @@
+"""Constraints on synchronous rules: the words of a term are translated by rules that are the term's own.
+
+No other rule may have one of these words in its source side, and no gap ends among them, because nothing else covers a
+part of them. Where the grammar has rules for all that a term allows, copies of these are the term's rules, with
+features of their own; else all of them are made up without features, on equal terms, and context decides.
+
+The result is a grammar like any other, with the number of the term that each rule belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from camber.arrays.ragged import offsets_from, take_ragged
+from camber.arrays.types import I8, Bools
+from camber.corpus.constraints import Ban, Term, folded
+from camber.corpus.inputs import Input
+from camber.decode.chart.grammar import TermPlaces
+from camber.rules.hiero.grammar import Grammar
+
+
+class Constrained(NamedTuple):
+    """A sentence's grammar under constraints, and where its terms are."""
+
+    grammar: Grammar
+    places: TermPlaces
+
+
+def constrain(grammar: Grammar, item: Input) -> Constrained:
+    """Return the grammar of a sentence in which its constraints are obeyed."""
+    constraints, length = item.constraints, len(item)
+    if not constraints.terms and not constraints.bans:
+        return Constrained(grammar, TermPlaces.none(len(grammar), length))
+    keep = np.ones(len(grammar), bool)
+    for ban in constraints.bans:
+        keep &= ~_banned(grammar, item.tokens, ban)
+    rules = _Rules(grammar, np.flatnonzero(keep))
+    begins = np.zeros(length, np.int64)
+    for number, term in enumerate(constraints.terms):
+        begins[term.begin : term.end] = -1
+        begins[term.begin] = term.end
+        _add_term(rules, item.tokens, term, number)
+    terms = np.full(length, -1, np.int64)
+    terms[[term.begin for term in constraints.terms]] = np.arange(len(constraints.terms))
+    return Constrained(rules.grammar(), TermPlaces(rules.placed(), begins, terms))
+
+
+class _Rules:
+    """The rules that stay, copies of some, and some that were made up."""
+
+    def __init__(self, grammar: Grammar, kept: I8) -> None:
+        self.source, self.kept = grammar, kept
+        self.copied: list[int] = []
+        self.made: list[list[int]] = []  # target words
+        self.lengths: list[int] = []  # source words of what was made up
+        self.extra: dict[str, int] = {}
+        self.of_copies: list[int] = []  # terms
+        self.of_made: list[int] = []
+
+    def word(self, word: str) -> int:
+        """Return the number of a target word, a new one if no rule has it."""
+        number = self.source.target_words.id(word)
+        return number if number >= 0 else len(self.source.target_words) + self.extra.setdefault(word, len(self.extra))
+
+    def placed(self) -> I8:
+        """Return the term that each rule belongs to, -1: none."""
+        return np.array([-1] * len(self.kept) + self.of_copies + self.of_made, np.int64)
+
+    def grammar(self) -> Grammar:
+        """Put all of them together."""
+        old, rows = self.source, np.concatenate([self.kept, np.array(self.copied, np.int64)])
+        source, source_offsets = take_ragged(old.source, old.source_offsets, rows)
+        target, target_offsets = take_ragged(old.target, old.target_offsets, rows)
+        links, link_offsets = take_ragged(old.links, old.link_offsets, rows)
+        together = [  # all words of a term are linked with each other, as far as numbers of links go
+            [(s, t) for s in range(min(size, 256)) for t in range(min(len(row), 256))]
+            for size, row in zip(self.lengths, self.made, strict=True)
+        ]
+        indicators = old.indicators
+        if indicators is not None:
+            numbers, offsets = take_ragged(indicators.numbers, indicators.offsets, rows)
+            indicators = indicators._replace(numbers=numbers, offsets=_longer(offsets, [0] * len(self.made)))
+        return replace(
+            old,
+            source=np.concatenate([source, np.zeros(sum(self.lengths), np.int64)]),
+            source_offsets=_longer(source_offsets, self.lengths),
+            target=np.concatenate([target, np.array([word for row in self.made for word in row], np.int64)]),
+            target_offsets=_longer(target_offsets, [len(row) for row in self.made]),
+            features=np.concatenate([old.features[rows], np.full((len(self.made), old.features.shape[1]), np.nan)]),
+            links=np.concatenate(
+                [links, np.array([link for row in together for link in row], np.uint8).reshape(-1, 2)]
+            ),
+            link_offsets=_longer(link_offsets, [len(row) for row in together]),
+            indicators=indicators,
+            extra=tuple(self.extra),
+        )
+
+
+def _longer(offsets: I8, sizes: Sequence[int]) -> I8:
+    """Append pieces of some sizes to offsets."""
+    return np.concatenate([offsets, offsets[-1] + offsets_from(np.array(sizes, np.int64))[1:]])
+
+
+def _add_term(rules: _Rules, tokens: Sequence[str], term: Term, number: int) -> None:
+    """Give a term its rules."""
+    grammar, words = rules.source, tokens[term.begin : term.end]
+    ids = grammar.source_words.encode(words)
+    sizes = np.diff(grammar.source_offsets)[rules.kept]
+    alike = rules.kept[sizes == len(words)]
+    for place, word in enumerate(ids.tolist()):
+        alike = alike[grammar.source[grammar.source_offsets[alike] + place] == word] if word >= 0 else alike[:0]
+    by_target: dict[tuple[int, ...], int] = {}
+    for rule in alike.tolist():
+        a, b = grammar.target_offsets[rule : rule + 2]
+        by_target.setdefault(tuple(grammar.target[a:b].tolist()), rule)
+    targets = [tuple(map(rules.word, row)) for row in term.targets]
+    if all(target in by_target for target in targets):
+        rules.copied += [by_target[target] for target in targets]
+        rules.of_copies += [number] * len(targets)
+    else:
+        rules.made += map(list, targets)
+        rules.lengths += [len(words)] * len(targets)
+        rules.of_made += [number] * len(targets)
+
+
+def _banned(grammar: Grammar, tokens: Sequence[str], ban: Ban) -> Bools:
+    """Say which rules have words of a ban in their source side, and the banned row in their target side."""
+    banned = np.zeros(len(grammar), bool)
+    words = grammar.source_words.encode(tokens[ban.begin : ban.end])
+    first = folded(ban.target)[0]
+    used = np.unique(grammar.target[grammar.target >= 0]).tolist()
+    starts = [number for number in used if grammar.target_words.words[number].casefold() == first]
+    near = np.unique(_owners(np.isin(grammar.target, starts), grammar.target_offsets))
+    for rule in near[
+        np.isin(near, _owners(np.isin(grammar.source, words[words >= 0]), grammar.source_offsets))
+    ].tolist():
+        banned[rule] = ban.within(grammar.target_side(rule))
+    return banned
+
+
+def _owners(hits: Bools, offsets: I8) -> I8:
+    """Return the rules that hits belong to."""
+    return np.searchsorted(offsets, np.flatnonzero(hits), "right") - 1

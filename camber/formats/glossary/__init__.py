@@ -1,0 +1,1 @@
+"""Glossaries: tables (CSV, TSV, exports of other engines) and TBX."""

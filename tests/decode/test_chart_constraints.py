@@ -1,0 +1,89 @@
+"""The chart decoder under constraints, against the enumeration of every derivation that obeys them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import chart_search as naive
+from toys.charts import NAMES, OneGrammar, grammar_of, random_rules, with_indicators
+from toys.constraints import random_terms
+from toys.models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_weights
+
+from camber.corpus.constraints import FREE, Ban, Constraints, Term
+from camber.corpus.inputs import Input, as_inputs
+from camber.decode.chart.decoder import ChartDecoder
+from camber.decode.chart.features import NATIVE
+from camber.decode.chart.settings import ChartSettings
+from camber.engine import Threads
+
+EVERYTHING = 20_000
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.sampled_from((0, 2, 3)), st.booleans(), st.booleans())
+def test_the_list_equals_the_enumeration_of_all_derivations_that_obey(seed, length, limit, copy_known, indicators):
+    rng = np.random.default_rng(seed)
+    rules, names = random_rules(rng, int(rng.integers(2, 9))), NAMES
+    grammar = grammar_of(rules)
+    if indicators:
+        rules, names, grammar = with_indicators(rng, rules)
+    ngrams = [random_ngrams(rng, 3)]
+    weights = random_weights(rng, NATIVE.names(names, 1))
+    sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), length, p=[0.23] * 4 + [0.08])]
+    constraints = random_terms(rng, length)
+    chosen = ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=limit, copy_known=copy_known)
+    decoder = ChartDecoder(OneGrammar(grammar), [ngram_model_of(ngrams[0])], weights, chosen)
+    expected = naive.search(
+        rules, sentence, names, ngrams, weights, limit, copy_known=copy_known, constraints=constraints
+    )
+    item = Input(sentence, 0, constraints)
+    ours = next(decoder.decode([item], nbest=40, distinct=False, engine=Threads(1)))
+    assert len(ours) == min(40, len(expected))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _, _ in expected[:40]], atol=1e-8)
+    if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-8:
+        assert ours[0].words == expected[0][1]
+    for derivation in ours:
+        assert derivation.linear_sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-8)
+    vocabulary = decoder.target_vocabulary.extended([*sentence, *TARGET, "strange", "term"])
+    columns = decoder.decode_columns([item], vocabulary, 1)
+    assert vocabulary.decode(columns.words[0]) == ours[0].words
+
+
+def plain_decoder(*rules, **changes):
+    weights = dict.fromkeys(NATIVE.names(NAMES, 0), 0.1)
+    return ChartDecoder(
+        OneGrammar(grammar_of([(*rule, (0.5, 0.5)) for rule in rules])), [], weights, ChartSettings(**changes)
+    )
+
+
+def best(decoder, sentence, *terms, bans=()):
+    (only,) = next(decoder.decode([Input(sentence.split(), 0, Constraints(terms, bans))], engine=Threads(1)))
+    return only
+
+
+def test_a_term_fills_a_gap_and_no_rule_reaches_into_it():
+    decoder = plain_decoder((("la", 1), (1, "the")), (("la", "maison"), ("home",)), (("maison", "bleue"), ("blue",)))
+    only = best(decoder, "la maison bleue", Term(1, 3, (("azure", "house"),)))
+    assert only.words in (["azure", "house", "the"], ["la", "azure", "house"])
+    assert (1, 1) in decoder.word_alignment(only) or (1, 0) in decoder.word_alignment(only)
+
+
+def test_a_term_may_be_longer_than_the_limit_of_spans_and_than_a_window():
+    decoder = plain_decoder((("a",), ("u",)), span_limit=3, window=10)
+    only = best(decoder, " ".join(["a"] * 30), Term(8, 25, (("long", "term"),)))
+    assert only.words == ["u"] * 8 + ["long", "term"] + ["u"] * 5
+
+
+def test_words_without_a_rule_that_is_allowed_are_passed_through():
+    decoder = plain_decoder((("a",), ("u",)), (("b",), ("v",)))
+    assert best(decoder, "a b", bans=(Ban(0, 1, ("U",)),)).words == ["a", "v"]
+
+
+def test_sentences_without_constraints_are_as_before_whatever_stands_beside_them():
+    decoder = plain_decoder((("a",), ("u",)), (("b", 1), (1, "v")))
+    sentences = [["a", "b", "a"], ["b", "a"]]
+    alone = list(decoder.decode(as_inputs(sentences), nbest=3, engine=Threads(1)))
+    bound = [Input(sentences[0], 0, FREE), Input(sentences[1], 1, Constraints((Term(1, 2, (("term",),)),)))]
+    found = list(decoder.decode(bound, nbest=3, engine=Threads(1)))
+    assert [(d.words, d.score) for d in found[0]] == [(d.words, d.score) for d in alone[0]]
+    assert all("term" in d.words for d in found[1])
