@@ -82,7 +82,7 @@ def command(
                 out.flush()
             if links:
                 # nothing is known about the links of a text that was recalled
-                pairs = [] if best[0].recalled else translator.decoder.word_alignment(best[0].derivation)
+                pairs = () if best[0].recalled else best[0].links
                 links.write(" ".join(f"{s}-{t}" for s, t in pairs) + "\n")
             if nbest_file:
                 candidates.append(best)

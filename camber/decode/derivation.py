@@ -52,6 +52,23 @@ class Derivation:
         return np.asarray(np.nansum(linear_table(self.inputs, self.features), axis=0))
 
 
+def joined(derivations: Sequence[Derivation], lengths: Sequence[int]) -> Derivation:
+    """Put derivations of sentences of these lengths behind each other, as one of all of them."""
+    if len(derivations) == 1:
+        return derivations[0]
+    whole: Derivation | None = None
+    first = 0
+    for item, length in zip(derivations, lengths, strict=True):
+        # a plain derivation: what more the decoders know of one is about its own sentence
+        plain = Derivation(
+            item.inputs, item.words, item.score, item.features, item.rules, item.spans, item.target_spans
+        )
+        whole = plain.after(whole, first)
+        first += length
+    assert whole is not None
+    return whole
+
+
 def parts_of(inputs: Sequence[Feature], derivations: Sequence[Derivation]) -> tuple[Parts, I8]:
     """Return the parts of derivations, and where those of each begin and end: int64[derivations + 1]."""
     offsets = offsets_from(np.array([len(item.rules) for item in derivations], np.int64))

@@ -13,15 +13,22 @@ from camber.decode.searcher import Featured
 from camber.nbest.nbest import NBest
 
 
-def to_nbest(decoder: Featured, decoded: Sequence[Sequence[Derivation]], texts: Sequence[str] | None = None) -> NBest:
+def to_nbest(
+    decoder: Featured,
+    decoded: Sequence[Sequence[Derivation]],
+    texts: Sequence[str] | None = None,
+    links: Sequence[Sequence[tuple[int, int]]] | None = None,
+) -> NBest:
     """Put the derivations of many sentences into one n-best list that keeps their parts, raw, and word alignments.
 
     `texts` are the finished texts of all derivations, where the decoder's words are not what a reader shall see: the
-    words then become the list's tokens, which spans and alignments count.
+    words then become the list's tokens, which spans and alignments count. `links` are the word alignments, where those
+    that the decoder finds in a derivation are not known to be all.
     """
     flat = [item for best in decoded for item in best]
     words = [" ".join(item.words) for item in flat]
     parts, part_offsets = parts_of(decoder.inputs, flat)
+    links = [decoder.word_alignment(item) for item in flat] if links is None else links
     return NBest(
         offsets_from(map(len, decoded)),
         part_offsets,
@@ -30,7 +37,7 @@ def to_nbest(decoder: Featured, decoded: Sequence[Sequence[Derivation]], texts: 
         np.array([item.score for item in flat]),
         source_spans=np.concatenate([item.spans for item in flat] or [np.empty((0, 2), np.int64)]),
         target_spans=np.concatenate([item.target_spans for item in flat] or [np.empty((0, 2), np.int64)]),
-        alignments=[" ".join(f"{s}-{t}" for s, t in decoder.word_alignment(item)) for item in flat],
+        alignments=[" ".join(f"{s}-{t}" for s, t in pairs) for pairs in links],
         tokens=None if texts is None else words,
     )
 

@@ -31,7 +31,7 @@ class Memory:
         """Return the number of pairs."""
         return len(self.source)
 
-    def recall(self, line: str, tokens: Sequence[str]) -> str | None:
+    def recall(self, line: str, tokens: Sequence[str] = ()) -> str | None:
         """Return the target of the pair with this source line, or else with these tokens; the latest of several."""
         target = self._lines.get(line)
         return self._sentences.get(" ".join(tokens)) if target is None else target

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from camber.corpus import Vocabulary
-from camber.corpus.inputs import as_inputs
-from camber.decode.derivation import Derivation
+from camber.corpus.inputs import Input
+from camber.decode.derivation import Derivation, joined
 from camber.decode.searcher import Featured, LogLinear, Searcher
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
@@ -24,7 +24,7 @@ from camber.model.directory import ModelDirectory
 from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
 from camber.text.pipeline import TextPipeline
-from camber.text.prepared import Prepared
+from camber.text.prepared import Paragraph, Prepared
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
     from camber.nbest.nbest import NBest
@@ -50,9 +50,11 @@ class Translation:
 
     text: str
     tokens: list[str]  # of the source, as the model sees them
-    derivation: Derivation
+    derivation: Derivation  # of all sentences of the line
     recalled: bool = False
     decoded: str = ""
+    links: tuple[tuple[int, int], ...] = ()  # of the derivation: (source, target) positions of tokens
+    repairs: tuple[str, ...] = ()  # what had to be done so that protected text came back whole
 
 
 class Translator(Generic[Search]):
@@ -95,8 +97,15 @@ class Translator(Generic[Search]):
         return self.decoder.source_vocabulary
 
     def prepare(self, line: str) -> Prepared:
-        """Prepare a raw line; a word that the model knows only in another case takes that case."""
-        prepared = self.text.prepare(line)
+        """Prepare a raw sentence; a word that the model knows only in another case takes that case."""
+        return self._known_case(self.text.prepare(line))
+
+    def paragraph(self, line: str) -> Paragraph:
+        """Prepare the sentences of a raw line (see :meth:`prepare`)."""
+        paragraph = self.text.paragraph(line)
+        return replace(paragraph, sentences=tuple(map(self._known_case, paragraph.sentences)))
+
+    def _known_case(self, prepared: Prepared) -> Prepared:
         if self.text.settings.tokenizer == "none":
             return prepared
         known = self._source_words.id
@@ -140,15 +149,37 @@ class Translator(Generic[Search]):
     ) -> Iterator[list[Translation]]:
         first = 0
         while group := list(islice(lines, chunk)):
-            source = [self.prepare(line) for line in group]
-            inputs = as_inputs((prepared.tokens for prepared in source), first)
+            source = [self.paragraph(line) for line in group]
+            inputs = [
+                Input(sentence.tokens, number)
+                for number, paragraph in enumerate(source, first)
+                for sentence in paragraph.sentences
+            ]
             decoded = self.decoder.decode(inputs, nbest, distinct=distinct, engine=engine)
             first += len(group)
-            for prepared, derivations in zip(source, decoded, strict=True):
-                tokens = list(prepared.tokens)
-                best = [Translation(self.text.finish(item.words, prepared), tokens, item) for item in derivations]
-                recalled = self.memory.recall(prepared.line, prepared.tokens) if self.memory else None
+            for paragraph in source:
+                sentences = paragraph.sentences
+                found = [self._finished(next(decoded), sentence) for sentence in sentences]
+                best = _combined(found, paragraph, nbest)
+                recalled = self._recall(paragraph.line, *sentences) if self.memory else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
+
+    def _recall(self, line: str, *sentences: Prepared) -> str | None:
+        """Return the target of an added pair whose source is this line; what is protected must be the same."""
+        if self.memory is None:
+            return None
+        protected = any(sentence.protected for sentence in sentences)
+        return self.memory.recall(line, () if protected else [token for item in sentences for token in item.tokens])
+
+    def _finished(self, derivations: Sequence[Derivation], source: Prepared) -> list[Translation]:
+        """Finish the translations of one sentence."""
+        best = []
+        for item in derivations:
+            links = tuple(self.decoder.word_alignment(item))
+            text, repairs = self.text.finished(item.words, source, links)
+            best.append(Translation(text, list(source.tokens), item, links=links, repairs=tuple(repairs)))
+        recalled = self._recall(source.line, source) if self.memory else None
+        return best if recalled is None else _with_first(recalled, best)[: len(best)]
 
     def to_nbest(self: Translator[Featured], translations: Sequence[Sequence[Translation]]) -> NBest:
         """Put the translations of many lines into an n-best list: raw texts, with the model's tokens beside them.
@@ -162,7 +193,49 @@ class Translator(Generic[Search]):
         texts = None
         if self.text.settings.tokenizer != "none":
             texts = [item.decoded if item.recalled else item.text for best in listed for item in best]
-        return to_nbest(self.decoder, [[item.derivation for item in best] for best in listed], texts)
+        links = [item.links for best in listed for item in best]
+        return to_nbest(self.decoder, [[item.derivation for item in best] for best in listed], texts, links)
+
+
+def _combined(found: list[list[Translation]], paragraph: Paragraph, nbest: int) -> list[Translation]:
+    """Put the translations of sentences behind each other: the `nbest` combinations with the highest scores."""
+    rows = [[place] for place in range(len(found[0]))]
+    for best in found[1:]:
+        scores = [sum(found[s][place].derivation.score for s, place in enumerate(row)) for row in rows]
+        rows = [
+            [*rows[row], place] for row, place in _best_sums(scores, [item.derivation.score for item in best], nbest)
+        ]
+    return [_joined([best[place] for best, place in zip(found, row, strict=True)], paragraph) for row in rows]
+
+
+def _best_sums(first: Sequence[float], second: Sequence[float], count: int) -> list[tuple[int, int]]:
+    """Return the pairs of places with the highest sums, the best first, of two lists whose best come first.
+
+    >>> _best_sums([0.0, -3.0], [0.0, -1.0, -4.0], 4)
+    [(0, 0), (0, 1), (1, 0), (0, 2)]
+    """
+    # the pair (i, j) is behind (i + 1)(j + 1) - 1 others at least; what was recalled may come before better ones
+    pairs = [(i, j) for i in range(len(first)) for j in range(min(len(second), count // (i + 1)))]
+    return sorted(pairs, key=lambda pair: (-first[pair[0]] - second[pair[1]], pair))[:count]
+
+
+def _joined(items: list[Translation], paragraph: Paragraph) -> Translation:
+    """Put the translations of a line's sentences behind each other."""
+    links: list[tuple[int, int]] = []
+    source = target = 0
+    for item in items:
+        links += [(s + source, t + target) for s, t in item.links]
+        source, target = source + len(item.tokens), target + len(item.derivation.words)
+    recalled = any(item.recalled for item in items)
+    return Translation(
+        paragraph.join([item.text for item in items]),
+        [token for item in items for token in item.tokens],
+        joined([item.derivation for item in items], [len(item.tokens) for item in items]),
+        recalled,
+        paragraph.join([item.decoded if item.recalled else item.text for item in items]) if recalled else "",
+        tuple(links),
+        tuple(repair for item in items for repair in item.repairs),
+    )
 
 
 def _with_first(text: str, decoded: list[Translation]) -> list[Translation]:

@@ -12,6 +12,7 @@ import numpy as np
 from camber.align.aligner import Aligner
 from camber.align.lesson import Lesson
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
+from camber.align.sure import sure_links, with_sure_links
 from camber.align.words import align_added
 from camber.arrays.types import I8
 from camber.corpus import Bitext
@@ -88,7 +89,7 @@ class Adder:
             _check(directory, alignment)
             if self._known is None or self._known.made != directory.made:
                 self._known = _Known(directory.made, TextPipeline.load(directory.path / "text"))
-            tokens, kept = _prepare(self._known.text, directory, lines, source)
+            tokens, kept, sure = _prepare(self._known.text, directory, lines, source)
             bitext = Bitext.encode(*([side[i] for i in kept] for side in tokens))
             given = None if alignment is None else _read_alignment(alignment, len(lines[0]), kept, bitext)
             if _are_last(directory.journal, lines, tokens):
@@ -96,6 +97,7 @@ class Adder:
                 return 0
             if given is None:
                 links, lesson = align_added(self._known.aligner(directory), bitext, engine)
+                links = with_sure_links(links, sure)
                 journal = directory.journal.appended(_pairs(lines, tokens, kept, links), lesson)
                 self._known.learn(lesson, journal)
             else:
@@ -179,9 +181,10 @@ def _check(directory: ModelDirectory, alignment: Name | None) -> None:
 
 def _prepare(
     text: TextPipeline, directory: ModelDirectory, lines: tuple[list[str], list[str]], name: Any
-) -> tuple[tuple[list[list[str]], list[list[str]]], I8]:
-    """Tokenise and clean: the tokens of all pairs, and which of them training would keep."""
-    tokens = [text.source_tokens(line) for line in lines[0]], [text.target_tokens(line) for line in lines[1]]
+) -> tuple[tuple[list[list[str]], list[list[str]]], I8, I8]:
+    """Tokenise and clean: the tokens of all pairs, which of them training would keep, and the sure links of those."""
+    pairs = [text.pair(*both) for both in zip(*lines, strict=True)]
+    tokens = [pair.source for pair in pairs], [pair.target for pair in pairs]
     kept, report = clean(*tokens, CleanSettings.from_dict(directory.settings.get("clean", {})))
     log.info("%s", report)
     if len(kept) == 0:
@@ -189,7 +192,7 @@ def _prepare(
         if isinstance(name, str | Path):
             raise InputError(problem, name, remedy=remedy)
         raise CamberError(f"{problem}: {remedy}")
-    return tokens, kept
+    return tokens, kept, sure_links([pairs[i].links for i in kept])
 
 
 def _pairs(

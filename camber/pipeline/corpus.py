@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from camber.align.sure import sure_links
 from camber.arrays.types import I8
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.corpus.cleaning import CleanSettings, clean
@@ -71,7 +72,8 @@ def prepare(
             log.info("no dev set was given, and %s different pairs are too few to hold some out", f"{different:,}")
     sides = [[side[i] for i in rows] for side in sides]
     pipeline = TextPipeline.learn(text, *sides)
-    tokens = [pipeline.source_tokens(line) for line in sides[0]], [pipeline.target_tokens(line) for line in sides[1]]
+    made = [pipeline.pair(*lines) for lines in zip(*sides, strict=True)]
+    tokens = [pair.source for pair in made], [pair.target for pair in made]
     kept, report = clean(*tokens, cleaning)
     log.info("%s", report)
     if len(kept) == 0:
@@ -81,6 +83,7 @@ def prepare(
     for name, side in zip(("source", "target"), tokens, strict=True):
         save_sentences(Sentences.encode([side[i] for i in kept]), folder, name)
     np.save(folder / "kept.npy", rows[kept])
+    np.save(folder / "sure.npy", sure_links([made[i].links for i in kept]))
 
 
 def save_sentences(sentences: Sentences, folder: Path, name: str) -> None:

@@ -240,7 +240,7 @@ class _Task:
         translator = fold.training.untuned(fold.made)
         held = np.flatnonzero(self.split.numbers == fold.number - 1)
         source = [translator.source_tokens(self.sources[line]) for line in held]
-        target = [translator.text.target_tokens(self.targets[line]) for line in held]
+        target = [translator.text.target_tokens(self.targets[line], self.sources[line]) for line in held]
         kept, report = clean(source, target, self.settings.clean)
         if not len(kept):
             raise CamberError(f"fold {fold.number}: no pair is left after cleaning ({report}); check both files")

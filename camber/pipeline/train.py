@@ -13,6 +13,7 @@ import numpy as np
 
 from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
+from camber.align.sure import with_sure_links
 from camber.align.words import learn_alignment
 from camber.arrays.types import I8
 from camber.bend.kinds import BENDS, KEEP, NONE, settings_of
@@ -322,6 +323,7 @@ def _align(corpus: Stage, alignment: Name | None, settings: TrainSettings, engin
     if alignment is None:
         links, aligner = learn_alignment(bitext, settings.align, engine)
         aligner.save(folder / "aligner")  # for pairs that are added later
+        links = with_sure_links(links, np.load(corpus.folder / "sure.npy"))
     else:
         lengths = np.column_stack((bitext.source.lengths, bitext.target.lengths))
         links = read_kept_pharaoh(alignment, np.load(corpus.folder / "kept.npy"), lengths)

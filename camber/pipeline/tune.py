@@ -108,7 +108,7 @@ def dev_set(
 ) -> DevSet:
     """Return raw lines and references as a translator's decoder sees them."""
     prepared = [translator.prepare(line) for line in source]
-    targets = [[translator.text.target_tokens(line) for line in lines] for lines in references]
+    targets = [list(map(translator.text.target_tokens, lines, source)) for lines in references]
     return DevSet(
         [list(sentence.tokens) for sentence in prepared],
         targets,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 NO_BREAK = "\u00a0"
 
@@ -57,9 +57,9 @@ def _most_common(counts: Counter[str]) -> str:
     return min(counts, key=lambda space: (-counts[space], space))
 
 
-def joiner(language: str, spaces: dict[str, str] | None = None) -> Callable[[Sequence[str]], str]:
-    """Return the function that joins unescaped tokens of a language (its base code, or "") into a line."""
-    return _Joiner(language, TYPOGRAPHY.get(language, {}) if spaces is None else spaces)
+def joiner(language: str, spaces: dict[str, str] | None = None) -> Joiner:
+    """Return what joins unescaped tokens of a language (its base code, or "") into a line."""
+    return Joiner(language, TYPOGRAPHY.get(language, {}) if spaces is None else spaces)
 
 
 def _is_wide(char: str) -> bool:
@@ -67,20 +67,26 @@ def _is_wide(char: str) -> bool:
     return char >= "\u2e80" and unicodedata.east_asian_width(char) in "WF" and not "\uac00" <= char <= "\ud7af"
 
 
-class _Joiner:
+class Joiner:
+    """Join the unescaped tokens of a language into a line."""
+
     def __init__(self, language: str, spaces: dict[str, str]) -> None:
         self.language = language
         self.spaces = spaces
         self.apostrophe_binds_right = language in ("fr", "it", "ca", "ga")
 
     def __call__(self, tokens: Sequence[str]) -> str:
+        return "".join(gap + spelt(token) for gap, token in zip(self.gaps(tokens), tokens, strict=True))
+
+    def gaps(self, tokens: Sequence[str]) -> list[str]:
+        """Return the white space before every token."""
         directions = self._pair_quotes(tokens)
         out: list[str] = []
-        glue = True  # no space before the first token
+        forced: str | None = ""  # what the token before wants here; there is no space before the first one
         for position, token in enumerate(tokens):
             if token.isalpha() and token.isascii():  # most tokens, quickly
-                out.append(token if glue else " " + token)
-                glue = False
+                out.append(" " if forced is None else forced)
+                forced = None
                 continue
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
@@ -88,14 +94,9 @@ class _Joiner:
                 before, after = "", ""
             else:
                 before, after = self._space_around(token, previous, following, directions.get(position, 0))
-            if not glue:
-                out.append(before)
-            out.append(_GLUED_MARKS.get(token, token))
-            glue = after == ""
-            if after and after != " " and following:  # a line does not end in a space, however hard
-                out.append(after)
-                glue = True
-        return _clean("".join(out))
+            out.append(before if forced is None else forced)
+            forced = None if after == " " else after
+        return out
 
     def _space_around(self, token: str, previous: str, following: str, direction: int) -> tuple[str, str]:
         """Return the white space before and after a token (`direction`: 1 opening, -1 closing quote)."""
@@ -290,8 +291,12 @@ def _is_initials(token: str) -> bool:
     return 0 < len(token) <= 2 and token.isupper()
 
 
-def _clean(line: str) -> str:
-    """Make sure that the text is one line: a token of another origin may hold a line break."""
-    if "\n" in line or "\r" in line:
-        line = line.replace("\r", " ").replace("\n", " ")
-    return line
+def spelt(token: str) -> str:
+    """Return what is written for an unescaped token: a token of another origin may hold a line break, or be split.
+
+    >>> spelt("a\\nb"), spelt("@-@")
+    ('a b', '-')
+    """
+    if "\n" in token or "\r" in token:
+        token = token.replace("\r", " ").replace("\n", " ")
+    return _GLUED_MARKS.get(token, token)

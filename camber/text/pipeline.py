@@ -3,25 +3,39 @@
 text = TextPipeline.learn(TextSettings(source_lang="de", target_lang="en"), german_lines, english_lines)
 prepared = text.prepare("Wo ist der Bahnhof?")                      # prepared.tokens: what the model translates
 text.finish(["where", "is", "the", "station", "?"], prepared)       # → 'Where is the station?'
+
+A raw line becomes sentences (:meth:`TextPipeline.paragraph`), in each of which protected text becomes class tokens,
+and the rest is tokenised and cased. All that this loses is remembered in :class:`~camber.text.prepared.Prepared`. On
+the way back, the model's word alignment tells which tokens are copies of source tokens: they stand for the source's
+spans, and where two neighbours come from two neighbours, the source's white space stands between them.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from camber.errors import ModelError
 from camber.files import decode_lines, read_bytes, write_lines
 from camber.settings import Settings, setting
-from camber.text.case import Truecaser, is_shouted, recase
-from camber.text.detokenise import learn_spaces
-from camber.text.prepared import Prepared
-from camber.text.tokenise import KINDS, Tokenizer, base_language
+from camber.text.case import Truecaser, is_shouted, recase, sentence_starts
+from camber.text.detokenise import TYPOGRAPHY, learn_spaces, spelt
+from camber.text.places import gaps_of, places_of
+from camber.text.prepared import Paragraph, Prepared
+from camber.text.protect import CLASS_OF, CLOSE, FIGURE, NUMBER, OPEN, THING, Span, find_spans, inner_text, user_pattern
+from camber.text.restore import Links, Restored, restore
+from camber.text.sentences import split_sentences
+from camber.text.tokenise import KINDS, Tokenizer, base_language, unescape
 
 _SETTINGS_FILE = "text.json"
 _CASE_FILES = ("truecase.source.tsv", "truecase.target.tsv")
+#: what models were made with that do not know of a setting
+_BEFORE = {"protection": False, "split": False, "segment": False}
+_OPENS, _CLOSES = f"@{OPEN}@", f"@{CLOSE}@"
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,27 @@ class TextSettings(Settings):
     lowercase: bool = setting(False, "lower-case everything instead of truecasing")
     source_lang: str = setting("", "language code of the source, for its tokenisation rules")
     target_lang: str = setting("", "language code of the target, for its tokenisation rules")
+    protection: bool = setting(
+        True, "bring placeholders, mark-up, code, addresses, file names and numbers back as they are"
+    )
+    protect: str = setting("", "regular expression for more text that must come back as it is")
+    segment: bool = setting(True, "split text that is written without spaces (Chinese, Japanese, Thai, Lao, Khmer)")
+    split: bool = setting(True, "translate the sentences of a line one by one")
+
+
+class Pair(NamedTuple):
+    """The tokens of two lines that are translations of each other, as a model is trained on them."""
+
+    source: list[str]
+    target: list[str]
+    links: list[tuple[int, int]]  # between tokens that stand for the same protected text
+
+
+class Finished(NamedTuple):
+    """A translation as raw text, and what had to be mended in it."""
+
+    text: str
+    repairs: list[str]
 
 
 class TextPipeline:
@@ -52,6 +87,12 @@ class TextPipeline:
         self.source_case, self.target_case = source_case, target_case
         self.source_tokenizer = Tokenizer(settings.tokenizer, settings.source_lang)
         self.target_tokenizer = Tokenizer(settings.tokenizer, settings.target_lang, spaces)
+        self.protects = settings.protection and settings.tokenizer != "none"
+        self._own = [user_pattern(settings.protect)] if settings.protect else []
+        languages = [base_language(code) for code in (settings.source_lang, settings.target_lang)]
+        # marks whose spaces are a habit of one language only
+        habits = [TYPOGRAPHY.get(code, {}) for code in languages]
+        self._respaced = frozenset().union(*habits) if languages[0] != languages[1] else frozenset()
 
     @classmethod
     def learn(cls, settings: TextSettings, source_lines: Sequence[str], target_lines: Sequence[str]) -> TextPipeline:
@@ -62,21 +103,58 @@ class TextPipeline:
         plain = cls(settings, spaces=spaces)
         if settings.lowercase:
             return plain
-        source = Truecaser.learn(map(plain.source_tokenizer.tokenise, source_lines))
-        target = Truecaser.learn(map(plain.target_tokenizer.tokenise, target_lines))
-        return cls(settings, source, target, spaces)
+        if not plain.protects:
+            source = Truecaser.learn(map(plain.source_tokenizer.tokenise, source_lines))
+            target = Truecaser.learn(map(plain.target_tokenizer.tokenise, target_lines))
+            return cls(settings, source, target, spaces)
+        pairs = [plain.pair(*lines) for lines in zip(source_lines, target_lines, strict=True)]
+        casers = (Truecaser.learn(pair.source for pair in pairs), Truecaser.learn(pair.target for pair in pairs))
+        return cls(settings, *casers, spaces)
 
-    def prepare(self, line: str) -> Prepared:
-        """Prepare a source line for translation."""
-        plain = self.source_tokenizer.tokenise(line)
-        return Prepared(line, tuple(self._cased(plain, self.source_case)), tuple(plain), is_shouted(plain))
+    # --- text for training -------------------------------------------------------------------------------------------
+
+    def pair(self, source: str, target: str) -> Pair:
+        """Return the tokens of two lines that are translations of each other.
+
+        Protected text that both sides have becomes class tokens, which are linked. What only one side has is no
+        pattern: of code, the words stay, of other spans nothing.
+
+        >>> TextPipeline(TextSettings()).pair("Salut {x}, 5 %s", "{x}: hi, 5")
+        Pair(source=['Salut', '@var@', ',', '@num@'], target=['@var@', ':', 'hi', ',', '@num@'], links=[(1, 0), (3, 4)])
+        """
+        if not self.protects:
+            return Pair(self.source_tokens(source), self.target_tokens(target), [])
+        spans = find_spans(source, self._own), find_spans(target, self._own)
+        if not (spans[0] or spans[1]):
+            return Pair(self._source_cased(source), self._target_cased(target), [])
+        shared = Counter(_texts(source, spans[0])) & Counter(_texts(target, spans[1]))
+        kept = _kept(source, spans[0], shared), _kept(target, spans[1], shared)
+        tokens = (
+            self._cased(_substituted(source, spans[0], self.source_tokenizer, kept[0])[0], self.source_case),
+            self._cased(_substituted(target, spans[1], self.target_tokenizer, kept[1])[0], self.target_case),
+        )
+        return Pair(*tokens, _links(tokens, (source, target), spans, kept))
 
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a source line as the model knows them."""
+        if not self.protects:
+            return self._source_cased(line)
+        tokens, _ = _substituted(line, find_spans(line, self._own), self.source_tokenizer)
+        return self._cased(tokens, self.source_case)
+
+    def target_tokens(self, line: str, source: str | None = None) -> list[str]:
+        """Return the tokens of a target line as the model knows them; `source` is what it translates, if known."""
+        if not self.protects:
+            return self._target_cased(line)
+        spans = find_spans(line, self._own)
+        shared = None if source is None else Counter(_texts(source, find_spans(source, self._own)))
+        kept = None if shared is None else _kept(line, spans, shared)
+        return self._cased(_substituted(line, spans, self.target_tokenizer, kept)[0], self.target_case)
+
+    def _source_cased(self, line: str) -> list[str]:
         return self._cased(self.source_tokenizer.tokenise(line), self.source_case)
 
-    def target_tokens(self, line: str) -> list[str]:
-        """Return the tokens of a target line as the model knows them."""
+    def _target_cased(self, line: str) -> list[str]:
         return self._cased(self.target_tokenizer.tokenise(line), self.target_case)
 
     def _cased(self, tokens: list[str], caser: Truecaser | None) -> list[str]:
@@ -84,17 +162,92 @@ class TextPipeline:
             return [token.lower() for token in tokens]
         return caser.apply(tokens) if caser else tokens
 
-    def finish(self, tokens: Sequence[str], source: Prepared) -> str:
-        """Return the raw text of a translation: cased like its source line, then detokenised.
+    # --- text to translate -------------------------------------------------------------------------------------------
+
+    def paragraph(self, line: str) -> Paragraph:
+        """Prepare a raw line: its sentences one by one, unless the settings say otherwise."""
+        if not self.protects and not self.settings.split:
+            return Paragraph(line, (self.prepare(line),), ("", ""))
+        places = [(start := len(line) - len(line.lstrip()), max(start, len(line.rstrip())))]
+        if self.settings.split and self.settings.tokenizer != "none":
+            spans = find_spans(line, self._own) if self.protects else ()
+            places = split_sentences(line, self.settings.source_lang, spans) or places
+        return Paragraph(line, tuple(self.prepare(line[start:end]) for start, end in places), gaps_of(line, places))
+
+    def prepare(self, line: str) -> Prepared:
+        """Prepare a source sentence for translation."""
+        if not self.protects:
+            plain = self.source_tokenizer.tokenise(line)
+            return Prepared(line, tuple(self._cased(plain, self.source_case)), tuple(plain), is_shouted(plain))
+        spans = find_spans(line, self._own)
+        plain, marks = _substituted(line, spans, self.source_tokenizer)
+        found = places_of(line, marks, spans)
+        written = tuple(line[start:end] for start, end in found)
+        places = [at for at, mark in enumerate(marks) if mark in (THING, FIGURE)] if spans else []
+        return Prepared(
+            line,
+            tuple(self._cased(plain, self.source_case)),
+            tuple(plain),
+            is_shouted(plain),
+            gaps_of(line, found),
+            written,
+            {at: written[at] for at in places},
+        )
+
+    def finish(self, tokens: Sequence[str], source: Prepared, links: Links | None = None) -> str:
+        """Return the raw text of a translation (see :meth:`finished`)."""
+        return self.finished(tokens, source, links).text
+
+    def finished(self, tokens: Sequence[str], source: Prepared, links: Links | None = None) -> Finished:
+        """Return the raw text of a translation: with what it has of the source, cased like it, then detokenised.
 
         A source line in capitals gives a translation in capitals; otherwise sentences begin with a capital, unless the
-        source line begins with a small letter.
+        source line begins with a small letter. `links` are those of the word alignment, (source, target).
         """
+        if not self.protects:
+            return Finished(self.target_tokenizer.detokenise(self._recased(tokens, source)), [])
+        restored = restore(tokens, source, links)
+        if restored.origins == list(range(len(source.tokens))):  # it came through untranslated
+            return Finished(source.line, restored.repairs)
+        cased = self._written(restored, source)
+        gaps = self._gaps(cased, restored.origins, source)
+        pieces = [source.gaps[0], *(part for pair in zip(gaps, cased, strict=True) for part in pair), source.gaps[-1]]
+        return Finished("".join(pieces), restored.repairs)
+
+    def _written(self, restored: Restored, source: Prepared) -> list[str]:
+        """Return the tokens of a translation as they are written; copies are, where they can be, as in the source."""
+        cased = [spelt(unescape(token)) for token in self._recased(restored.tokens, source)]
+        starts: set[int] | None = None
+        for to, at in enumerate(restored.origins):
+            if at < 0 or cased[to] == source.written[at]:
+                continue
+            if at in source.protected or source.shouted:
+                cased[to] = source.written[at]
+            elif cased[to] != unescape(restored.tokens[to]):  # a sentence begins here; if there too, then as there
+                starts = set(sentence_starts(source.plain)) if starts is None else starts
+                cased[to] = source.written[at] if at in starts else cased[to]
+            elif unescape(source.plain[at]) == cased[to]:
+                cased[to] = source.written[at]  # something invisible is in it
+        return cased
+
+    def _recased(self, tokens: Sequence[str], source: Prepared) -> Sequence[str]:
         if self.settings.lowercase or self.settings.tokenizer == "none":
-            return self.target_tokenizer.detokenise(tokens)
+            return tokens
         if source.shouted:
-            return self.target_tokenizer.detokenise(tokens).upper()
-        return self.target_tokenizer.detokenise(recase(tokens, source.plain))
+            return [token.upper() for token in tokens]
+        return recase(tokens, source.plain)
+
+    def _gaps(self, tokens: list[str], origins: list[int], source: Prepared) -> list[str]:
+        """Return the white space before every token: that of the source between copies of neighbours."""
+        gaps = self.target_tokenizer.gaps(tokens)
+        for to in range(1, len(tokens)):
+            before, at = origins[to - 1], origins[to]
+            copied = at > 0 and before + 1 == at and not self._respaced & {tokens[to - 1], tokens[to]}
+            if before >= 0 and source.plain[before] == _OPENS:
+                gaps[to] = source.gaps[before + 1]
+            elif copied or (at >= 0 and source.plain[at] == _CLOSES):
+                gaps[to] = source.gaps[at]
+        return gaps
 
     def save(self, folder: str | Path) -> None:
         """Write ``text.json`` and, where there are truecasers, ``truecase.*.tsv`` into a folder that exists."""
@@ -113,7 +266,7 @@ class TextPipeline:
             raise ModelError(f"{path}: no such file; the model is not whole: train it again")
         try:
             content = json.loads("\n".join(decode_lines(read_bytes(path), path)))
-            settings, spaces = TextSettings.from_dict(content["settings"]), content["spaces"]
+            settings, spaces = TextSettings.from_dict(_BEFORE | content["settings"]), content["spaces"]
             if not (spaces is None or isinstance(spaces, dict)):
                 raise ValueError(f"spaces is {spaces!r}")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -122,3 +275,63 @@ class TextPipeline:
             return cls(settings, spaces=spaces)
         source, target = (Truecaser.load(Path(folder) / name) for name in _CASE_FILES)
         return cls(settings, source, target, spaces)
+
+
+def _texts(line: str, spans: Sequence[Span]) -> list[str]:
+    """Return the protected spans of a line; of a pair around a title, both ends as one."""
+    texts = [line[start:end] for start, end, _ in spans]
+    for place, span in enumerate(spans):
+        if span.kind == OPEN:
+            closing = next(other for other in range(place, len(spans)) if spans[other].kind == CLOSE)
+            texts[place] = texts[closing] = f"{texts[place]} {texts[closing]}"
+    return texts
+
+
+def _kept(line: str, spans: Sequence[Span], shared: Counter[str]) -> list[bool]:
+    """Say which spans of a line are among those that both sides share, the first ones where one side has more."""
+    left = Counter(shared)
+    kept = []
+    for text in _texts(line, spans):
+        kept.append(left[text] > 0)
+        left[text] -= 1
+    return kept
+
+
+def _substituted(
+    line: str, spans: Sequence[Span], tokenizer: Tokenizer, kept: Sequence[bool] | None = None
+) -> tuple[list[str], list[str]]:
+    """Tokenise a line with class tokens for its spans (those that are `kept`); also with a mark for each span."""
+    if not spans:
+        tokens = tokenizer.tokenise(line)
+        return tokens, tokens
+    pieces, names, done = [], [], 0
+    for place, span in enumerate(spans):
+        pieces.append(line[done : span.start])
+        if kept is None or kept[place]:
+            pieces.append(f" {FIGURE if span.kind == NUMBER else THING} ")
+            names.append(span.token)
+        else:
+            pieces.append(inner_text(line[span.start : span.end], span.kind))
+        done = span.end
+    marks = tokenizer.tokenise("".join([*pieces, line[done:]]))
+    following = iter(names)
+    return [next(following) if mark in (THING, FIGURE) else mark for mark in marks], marks
+
+
+def _links(
+    tokens: tuple[list[str], list[str]],
+    lines: tuple[str, str],
+    spans: tuple[Sequence[Span], Sequence[Span]],
+    kept: tuple[Sequence[bool], Sequence[bool]],
+) -> list[tuple[int, int]]:
+    """Link the class tokens of two sides that stand for the same text."""
+    places: tuple[dict[tuple[str, str], list[int]], ...] = ({}, {})
+    for side in (0, 1):
+        positions = (at for at, token in enumerate(tokens[side]) if token in CLASS_OF)
+        texts = _texts(lines[side], spans[side])
+        for span, text, keep in zip(spans[side], texts, kept[side], strict=True):
+            if keep:
+                places[side].setdefault((span.kind, text), []).append(next(positions))
+    return sorted(
+        link for key, positions in places[0].items() for link in zip(positions, places[1].get(key, ()), strict=False)
+    )

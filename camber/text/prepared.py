@@ -1,15 +1,36 @@
-"""A line that is ready to be translated, and what must be remembered of it until its translation is finished."""
+"""Text that is ready to be translated, and what must be remembered of it until its translation is finished."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A raw line, prepared once; every candidate for its translation is finished with it."""
+    """A sentence, prepared once; every candidate for its translation is finished with it.
 
-    line: str
+    Whoever constrains the search of a sentence does so by the positions of `tokens`: those in `protected` stand for
+    spans that come back as they were.
+    """
+
+    line: str  # raw, without white space around it
     tokens: tuple[str, ...]  # as the model sees them
     plain: tuple[str, ...]  # before their case was changed: they say how the line begins
     shouted: bool  # the line is written in capitals
+    gaps: tuple[str, ...] = ()  # white space (and what is invisible) before every token, and behind the last
+    written: tuple[str, ...] = ()  # every token as it stands in the line
+    protected: Mapping[int, str] = field(default_factory=dict)  # position of a token → the span that it stands for
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A raw line as sentences that are translated one by one, and what stands around them."""
+
+    line: str
+    sentences: tuple[Prepared, ...]
+    between: tuple[str, ...]  # white space before every sentence, and behind the last
+
+    def join(self, texts: list[str]) -> str:
+        """Put the translations of the sentences together."""
+        return "".join(part for pair in zip(self.between, texts, strict=False) for part in pair) + self.between[-1]

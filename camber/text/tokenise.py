@@ -25,7 +25,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from camber.errors import SettingsError
 from camber.files import words
-from camber.text.detokenise import joiner
+from camber.text.detokenise import Joiner, joiner
+from camber.text.protect import FIGURE
 
 KINDS = ("moses", "none")
 
@@ -66,7 +67,8 @@ def unescape(token: str) -> str:
 
 # Control characters and invisible spacing: dropped, for they would make words differ that look the same. (Joiners and
 # soft hyphens are kept: they belong to the spelling of a word.)
-_invisible = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u2060\ufeff]")
+INVISIBLE = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u2060\ufeff]"
+_invisible = re.compile(INVISIBLE)
 # A URL, an e-mail address or an entity. Each is looked for by where it begins or by its @: a pattern for all of them
 # would look at a word without any once for every letter.
 _beginning = re.compile(r"((?:https?|ftp)://|www\.)|&(?:amp|lt|gt|quot|apos|nbsp|#\d+);", re.IGNORECASE)
@@ -95,7 +97,7 @@ def _apostrophes(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 @functools.cache
-def _prefixes(language: str) -> tuple[frozenset[str], frozenset[str]]:
+def nonbreaking(language: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the abbreviations of a language that keep their dot: always, and only before a number."""
     from sacremoses.corpus import NonbreakingPrefixes  # a third of a second: only when it is needed
 
@@ -200,7 +202,7 @@ class _Splitter:
                 seen, following = anything, ""
             else:
                 first = chunks[position + 1][0]
-                following = "a" if first.islower() else "0" if "0" <= first <= "9" else ""
+                following = "a" if first.islower() else "0" if "0" <= first <= "9" or first == FIGURE else ""
                 seen = self.seen[following]
             pieces = seen.get(chunk)
             if pieces is None:
@@ -253,7 +255,7 @@ class _Splitter:
         return mark if before.isalnum() and fits else f" {mark} "
 
     def _split_full_stops(self, pieces: list[str], following: str) -> list[str]:
-        always, before_number = _prefixes(self.language)
+        always, before_number = nonbreaking(self.language)
         out: list[str] = []
         for position, piece in enumerate(pieces):
             stem = piece[:-1]
@@ -296,7 +298,7 @@ class Tokenizer:
         self.kind, self.language = kind, language
         base = base_language(language)
         self._split: Callable[[str], list[str]] = _Splitter(base) if kind == "moses" else words
-        self._join = joiner(base, spaces) if kind == "moses" else " ".join
+        self._join: Callable[[Sequence[str]], str] = joiner(base, spaces) if kind == "moses" else " ".join
 
     def tokenise(self, line: str) -> list[str]:
         """Return the tokens of a line (none for a blank one)."""
@@ -307,3 +309,7 @@ class Tokenizer:
         if self.kind == "none":
             return self._join(tokens)
         return self._join([unescape(token) for token in tokens if token])
+
+    def gaps(self, tokens: Sequence[str]) -> list[str]:
+        """Return the white space before each of some unescaped tokens."""
+        return self._join.gaps(tokens) if isinstance(self._join, Joiner) else ["", *[" "] * (len(tokens) - 1)]

@@ -1,0 +1,129 @@
+"""What a translation has of its source: which of its tokens are copies, and what protected tokens stand for.
+
+A model knows protected text by its class alone. Its word alignment tells which span a class token of a translation
+stands for. All spans come back, each once: what the search dropped is put where its neighbours went, what it doubled is
+left out, and either is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from camber.text.prepared import Prepared
+from camber.text.protect import CLASS_OF, CLOSE, OPEN
+
+Links = Sequence[tuple[int, int]]
+
+
+class Restored(NamedTuple):
+    """Tokens of a translation, each with the source position that it is a copy of."""
+
+    tokens: list[str]
+    origins: list[int]  # -1: not a copy
+    links: Links  # (source, target), after what was put back or left out
+    repairs: list[str]  # what had to be done, for people
+
+
+def restore(tokens: Sequence[str], source: Prepared, links: Links | None) -> Restored:
+    """Find the origins of tokens, and mend what is protected; without links, class tokens are taken in order."""
+    if tuple(tokens) == source.tokens and (links is None or all((at, at) in links for at in source.protected)):
+        whole = range(len(tokens))
+        return Restored(list(tokens), list(whole), [(at, at) for at in whole], [])
+    origins = _copies(tokens, source, links or ())
+    repairs: list[str] = []
+    out = list(tokens)
+    if source.protected or not CLASS_OF.keys().isdisjoint(tokens):
+        spare = _assign(out, origins, source, in_order=links is None, repairs=repairs)
+        links = _leave_out(out, origins, links or (), repairs)
+        for position in spare:
+            links = _put_back(out, origins, links, position, source, repairs)
+        _order_pairs(out, origins, source, repairs)
+    return Restored(out, origins, links or (), repairs)
+
+
+def _copies(tokens: Sequence[str], source: Prepared, links: Links) -> list[int]:
+    """Return the source position that each token is a copy of: linked, and the same token."""
+    origins = [-1] * len(tokens)
+    used: set[int] = set()
+    for at, to in sorted(links, key=lambda link: link[::-1]):
+        if at in used or tokens[to] != source.tokens[at]:
+            continue
+        if origins[to] < 0 or (to and origins[to - 1] + 1 == at):
+            used.add(at)
+            origins[to] = at
+    return origins
+
+
+def _assign(
+    tokens: list[str], origins: list[int], source: Prepared, *, in_order: bool, repairs: list[str]
+) -> list[int]:
+    """Give class tokens without an origin a span of their class, from left to right; return the spans that are left."""
+    taken = {at for at in origins if at >= 0}
+    spare: dict[str, list[int]] = {}
+    for at in source.protected:
+        if at not in taken:
+            spare.setdefault(source.tokens[at], []).append(at)
+    for to, token in enumerate(tokens):
+        if origins[to] < 0 and spare.get(token):
+            origins[to] = spare[token].pop(0)
+            if not in_order:
+                repairs.append(f"{source.protected[origins[to]]} took the place of its class")
+    return sorted(at for places in spare.values() for at in places)
+
+
+def _leave_out(tokens: list[str], origins: list[int], links: Links, repairs: list[str]) -> Links:
+    """Leave out class tokens that stand for nothing."""
+    kept = [to for to, token in enumerate(tokens) if origins[to] >= 0 or token not in CLASS_OF]
+    if len(kept) == len(tokens):
+        return links
+    repairs += [f"a second {token} was left out" for to, token in enumerate(tokens) if to not in set(kept)]
+    place = {to: new for new, to in enumerate(kept)}
+    tokens[:], origins[:] = [tokens[to] for to in kept], [origins[to] for to in kept]
+    return [(at, place[to]) for at, to in links if to in place]
+
+
+def _put_back(
+    tokens: list[str], origins: list[int], links: Links, position: int, source: Prepared, repairs: list[str]
+) -> Links:
+    """Insert a span that is missing: behind what became of the word before it, or before that of the word behind it."""
+    repairs.append(f"{source.protected[position]} was put back")
+    places: dict[int, list[int]] = {}
+    for at, to in links:
+        places.setdefault(at, []).append(to)
+    here = len(tokens)
+    for distance in range(1, len(source.tokens) + 1):
+        if position - distance in places:
+            here = max(places[position - distance]) + 1
+            break
+        if position + distance in places:
+            here = min(places[position + distance])
+            break
+    tokens.insert(here, source.tokens[position])
+    origins.insert(here, position)
+    return [*((at, to + (to >= here)) for at, to in links), (position, here)]
+
+
+def _order_pairs(tokens: list[str], origins: list[int], source: Prepared, repairs: list[str]) -> None:
+    """Let what opens come before what closes it, and no pair into another one."""
+    pairs: dict[int, int] = {}  # what opens → what closes, and the other way round
+    opened = -1
+    for at in sorted(source.protected):
+        kind = CLASS_OF[source.tokens[at]]
+        if kind == OPEN:
+            opened = at
+        elif kind == CLOSE and opened >= 0:
+            pairs[opened], pairs[at] = at, opened
+            opened = -1
+    slots = [to for to, at in enumerate(origins) if at in pairs]
+    if not slots:
+        return
+    wanted: list[int] = []
+    for to in slots:
+        at = origins[to]
+        if at not in wanted:
+            wanted += sorted((at, pairs[at]))
+    if wanted != [origins[to] for to in slots]:
+        repairs.append("what opens was put before what closes it")
+        for to, at in zip(slots, wanted, strict=True):
+            origins[to], tokens[to] = at, source.tokens[at]
