@@ -58,9 +58,11 @@ def command(config: Path | None, **values: Any) -> None:
     elif not has_dev and (own or values["held_out"] == 0):
         refuse_idle(stage_flags("tune"), "without a dev set or held-out pairs to tune on")
     settings, _ = train_settings(config, values)
-    margin = settings.kernel.regression == MAXIMUM_MARGIN
+    feature = settings.regression.of(settings.kernel)
+    chosen, flag = (settings.kernel, "--kernel-regression") if feature is None else (feature, "--regression")
+    margin = chosen.regression == MAXIMUM_MARGIN
     idle = ["kernel_ridge", "preimage_scale"] if margin else ["kernel_cost", "kernel_gap", "kernel_epochs"]
-    refuse_idle(idle, f"to --kernel-regression {settings.kernel.regression}")
+    refuse_idle(idle, f"to {flag} {chosen.regression}")
     if values["method"] == "sparse":
         tables, fields = settings.sparse.idle
         idle = [*(f"sparse_{name}" for name in fields), *(flag for table in tables for flag in stage_flags(table))]

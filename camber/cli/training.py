@@ -10,6 +10,7 @@ from typing import Any
 from camber.cli.options import given, naming_flags, refuse_idle, settings_options
 from camber.pipeline.methods import METHODS, tables_of
 from camber.pipeline.settings import STAGES, TrainSettings, read_config
+from camber.regress.settings import NONE
 
 #: stages whose flags carry the stage's name, because a field's name alone would say too little
 _PREFIXES = {name: name for name in ("align", "lm", "hiero", "chart", "kernel", "preimage", "sparse", "graph")}
@@ -52,4 +53,9 @@ def train_settings(
             refuse_idle(stage_flags(name), f"to --method {values['method']}")
         tables.setdefault(name, {}).update(chosen)
     with naming_flags({cls: _PREFIXES.get(name, "") for name, cls in STAGES.items()}):
-        return TrainSettings.from_dict(tables), tables
+        settings = TrainSettings.from_dict(tables)
+    if "regression" in used:
+        if settings.regression.regression == NONE:
+            refuse_idle(stage_flags("kernel"), "without --regression")
+        refuse_idle(["kernel_regression"], "beside --regression, which says which one")
+    return settings, tables

@@ -12,6 +12,7 @@ from camber.features.weights import Weights
 from camber.model.added import open_overlay
 from camber.model.directory import ModelDirectory
 from camber.model.phrase import FOLDER, open_rules, store_sizes
+from camber.model.regression import PAIRS
 from camber.regress.decoder import RegressionDecoder
 from camber.regress.learnt import LearntRegression
 from camber.regress.settings import KernelSettings, PreimageSettings
@@ -21,9 +22,6 @@ from camber.rules.phrase.store import RuleStore
 
 if TYPE_CHECKING:  # imported where there are added pairs
     from camber.rules.phrase.overlay import Overlay
-
-#: the folder of the pairs, in that of the phrase pairs
-PAIRS = "pairs"
 
 
 class KernelKind:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from camber.bend.bend import Bend
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import features, untuned_weights
+from camber.decode.phrase.ngram_scores import NgramScorer
 from camber.decode.phrase.settings import DecodeSettings
 from camber.decode.searcher import LogLinear
 from camber.features.feature import Feature, names_of
@@ -19,6 +20,8 @@ from camber.model.added import open_overlay
 from camber.model.directory import Draft, ModelDirectory
 from camber.model.kinds import UNTUNED, open_weighed
 from camber.model.language_models import language_sizes, save_language_models
+from camber.model.regression import learnt_sizes, open_scorer
+from camber.regress.settings import KernelSettings, RegressionSettings
 from camber.rules.features import learnt
 from camber.rules.phrase.features import SCORE_NAMES
 from camber.rules.phrase.settings import RuleSettings
@@ -32,6 +35,8 @@ if TYPE_CHECKING:  # imported where they are needed
 
 #: the folder of the rules, and that of features beyond those that every store knows
 FOLDER, LARGE = "rules", "large"
+#: the untuned weight of what scores n-grams
+UNTUNED_NGRAMS = 0.1
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class PhraseRules:
     settings: DecodeSettings = field(default_factory=DecodeSettings)
     added: Overlay | None = None
     large: LargeFeatures | None = None  # needed for features beyond those that every store knows
+    scorer: NgramScorer | None = None  # of n-grams: one more feature
 
     @property
     def own(self) -> tuple[Feature, ...]:
@@ -51,11 +57,16 @@ class PhraseRules:
 
     def inputs(self, language_models: int) -> tuple[Feature, ...]:
         """Return the features of parts, before any bend."""
-        return features(language_models, self.own)
+        return features(language_models, self.own, self._more)
+
+    @property
+    def _more(self) -> tuple[Feature, ...]:
+        return () if self.scorer is None else (self.scorer.feature,)
 
     def untuned(self, language_models: int) -> Weights:
         """Return weights for a translator that was not tuned."""
-        return Weights(untuned_weights(language_models, names_of(self.own)), signature=UNTUNED)
+        weights = untuned_weights(language_models, names_of(self.own))
+        return Weights({**weights, **dict.fromkeys(names_of(self._more), UNTUNED_NGRAMS)}, signature=UNTUNED)
 
     def weighted(self, models: Sequence[NgramModel], weights: Weights, bend: Bend | None = None) -> PhraseDecoder:
         """Return the decoder; without a bend, it weighs logarithms."""
@@ -64,7 +75,7 @@ class PhraseRules:
             rules = StoredRules(self.store, self.features, self.large)
         else:
             rules = OverlaidRules(self.added, self.features, self.large.inventory if self.large else None)
-        return PhraseDecoder(rules, models, weights.values, self.settings, bend)
+        return PhraseDecoder(rules, models, weights.values, self.settings, bend, self.scorer)
 
 
 class PhraseKind:
@@ -81,8 +92,12 @@ class PhraseKind:
         """Open the rules of a model, with the settings of the search that it records."""
         settings = DecodeSettings.from_dict(directory.settings.get("decode", {}))
         chosen = RuleSettings.from_dict(directory.settings.get("rules", {}))
-        rules = open_rules(directory.path / FOLDER, chosen.features, settings)
-        return replace(rules, added=open_overlay(directory, rules.store))
+        folder = directory.path / FOLDER
+        rules = open_rules(folder, chosen.features, settings)
+        overlay = open_overlay(directory, rules.store)
+        feature = RegressionSettings.from_dict(directory.settings.get("regression", {}))
+        kernel = KernelSettings.from_dict(directory.settings.get("kernel", {}))
+        return replace(rules, added=overlay, scorer=open_scorer(folder, feature, kernel, rules.store, overlay))
 
 
 KIND = PhraseKind()
@@ -113,6 +128,12 @@ def save_phrase_model(
     draft.settings["decode"] = rules.settings.to_dict()
     draft.settings["rules"] = {"rule_features": ",".join(rules.features)}
     draft.sizes |= {**store_sizes(rules.store), **language_sizes(models)}
+
+
+def phrase_sizes(folder: Path) -> dict[str, Any]:
+    """Return what a reader of `model.toml` wants to know about a folder of rules, with a regression if there is one."""
+    store = RuleStore.load(folder)
+    return {**store_sizes(store), **learnt_sizes(folder, store)}
 
 
 def store_sizes(store: RuleStore) -> dict[str, int]:

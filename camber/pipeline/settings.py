@@ -16,7 +16,7 @@ from camber.errors import InputError, SettingsError
 from camber.files import decode_lines, read_bytes
 from camber.lm.kneser_ney import LmSettings
 from camber.regress.graph_settings import GraphSettings
-from camber.regress.settings import KernelSettings, PreimageSettings
+from camber.regress.settings import KernelSettings, PreimageSettings, RegressionSettings
 from camber.regress.transduce.settings import SparseSettings
 from camber.rules.hiero.extraction import HieroSettings
 from camber.rules.phrase.settings import RuleSettings
@@ -33,6 +33,7 @@ STAGES: dict[str, type[Settings]] = {
     "rules": RuleSettings,
     "decode": DecodeSettings,
     "tune": TuneSettings,
+    "regression": RegressionSettings,
     "hiero": HieroSettings,
     "chart": ChartSettings,
     "kernel": KernelSettings,
@@ -58,6 +59,7 @@ class TrainSettings:
     rules: RuleSettings = field(default_factory=RuleSettings)
     decode: DecodeSettings = field(default_factory=DecodeSettings)
     tune: TuneSettings = field(default_factory=TuneSettings)
+    regression: RegressionSettings = field(default_factory=RegressionSettings)
     hiero: HieroSettings = field(default_factory=HieroSettings)
     chart: ChartSettings = field(default_factory=ChartSettings)
     kernel: KernelSettings = field(default_factory=KernelSettings)

@@ -97,7 +97,7 @@ class Vectors:
         return transposed(self.target)
 
     @cached_property
-    def _steps(self) -> tuple[I4, I4]:
+    def steps(self) -> tuple[I4, I4]:
         """The last word of every target n-gram, and the n-gram before that word (-1: none)."""
         keys = self.target_grams.arrays()["keys"]
         words = max(1, self.target_grams.words)
@@ -114,7 +114,7 @@ class Vectors:
 
     def reached(self, reachable: Bools) -> I8:
         """Return the target n-grams whose words are all reachable, rising."""
-        last, before = self._steps
+        last, before = self.steps
         reached = np.zeros(len(last), np.bool_)
         _reach(last, before, np.ascontiguousarray(reachable, np.bool_), reached)
         return np.flatnonzero(reached)

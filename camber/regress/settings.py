@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from camber.regress.spectrum import BLENDED, WEIGHTED, Spectrum
 from camber.settings import Settings, setting
 
 #: the regressions of wang2007: least squares with a ridge, and maximum margin
 LEAST_SQUARES, MAXIMUM_MARGIN = "lsr", "mmr"
+NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,31 @@ class KernelSettings(Settings):
     epochs: int = setting(100, "of maximum margin: passes over all pairs at most", low=1)
 
     @property
+    def to_learn(self) -> tuple[object, ...]:
+        """What matters to learning; a ridge matters when a model is opened."""
+        margin = (self.cost, self.gap, self.epochs) if self.regression == MAXIMUM_MARGIN else ()
+        return self.regression, self.order, self.weighting, *margin
+
+    @property
     def spectrum(self) -> Spectrum:
         """Which n-grams make the vector of a sentence."""
         return Spectrum(self.order, self.weighting)
+
+
+@dataclass(frozen=True)
+class RegressionSettings(Settings):
+    """Whether a regression is a feature of phrase models."""
+
+    regression: str = setting(
+        NONE,
+        "of phrase models: one more feature, what a regression of n-gram vectors predicts, by least squares (lsr) or "
+        "maximum margin (mmr)",
+        choices=(NONE, LEAST_SQUARES, MAXIMUM_MARGIN),
+    )
+
+    def of(self, kernel: KernelSettings) -> KernelSettings | None:
+        """Return how the regression is learnt, all else being as in `kernel`; None: there is none."""
+        return None if self.regression == NONE else replace(kernel, regression=self.regression)
 
 
 @dataclass(frozen=True)

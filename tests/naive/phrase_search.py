@@ -40,6 +40,7 @@ class Model:
     bend: Bend | None = None  # without it, probabilities and counts enter as logarithms
     names: tuple[str, ...] = SCORES  # the rules' own features
     indicators: frozenset[str] = frozenset()  # those of them that enter as they are
+    scored: dict[tuple[str, ...], float] | None = None  # what each n-gram of a translation adds, for one sentence
 
 
 def log_of(probability):
@@ -117,7 +118,15 @@ def features(model, derivation):
     words = text(derivation)
     for k, ngrams in enumerate(model.language_models, 1):
         values["lm" if k == 1 else f"lm{k}"] = lm_score(ngrams, words)
+    if model.scored is not None:
+        values["regression"] = ngram_sum(model.scored, words)
     return values
+
+
+def ngram_sum(scored, words):
+    """Return what all n-grams of a text add."""
+    ends = range(1, len(words) + 1)
+    return sum(scored.get(tuple(words[start:end]), 0.0) for end in ends for start in range(end))
 
 
 def text(derivation):

@@ -128,7 +128,7 @@ class Sentences(NamedTuple):
 
     spans: Array  # int64[words, longest]: the phrase of every span, -1: none
     offsets: Array  # int64[sentences + 1]
-    begin_states: Array  # int64[sentences, models]
+    begin_states: Array  # int64[sentences, models], and one more where n-grams have scores
     end_words: Array  # int64[sentences, models]; -1: the sentence goes on
 
 

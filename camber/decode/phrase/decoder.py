@@ -24,11 +24,14 @@ from camber.decode.phrase.batch import DerivationColumns, Limits, Workspace, dec
 from camber.decode.phrase.constrained import constrain
 from camber.decode.phrase.features import DISTORTION, LM, WORD_PENALTY, features
 from camber.decode.phrase.in_context import PhraseContext
+from camber.decode.phrase.ngram_scores import NgramAutomaton, NgramScorer
 from camber.decode.phrase.options import (
+    Chosen,
     LanguageModels,
     Options,
     Words,
-    build_options,
+    choose_options,
+    lay_out,
     rule_columns,
     rule_values,
     rules_of,
@@ -78,11 +81,15 @@ class PhraseDecoder(Weighed):
         weights: Mapping[str, float],
         settings: DecodeSettings | None = None,
         bend: Bend | None = None,
+        scorer: NgramScorer | None = None,
     ) -> None:
-        """Make a decoder; without a `bend`, logarithms of probabilities and counts are weighed."""
-        self.rules, self.settings = rules, settings or DecodeSettings()
+        """Make a decoder; without a `bend`, logarithms of probabilities and counts are weighed.
+
+        A `scorer` of n-grams brings one more feature; the words of its n-grams are the rules' target words.
+        """
+        self.rules, self.settings, self.scorer = rules, settings or DecodeSettings(), scorer
         self.languages = models if isinstance(models, Languages) else Languages(models)
-        own = features(len(self.languages), rules.features)
+        own = features(len(self.languages), rules.features, () if scorer is None else (scorer.feature,))
         self.weighing = Weighing(bend or LogBend(own), weights)
         self.weighing.check_inputs(own)
         self._own = len(rules.features)
@@ -107,21 +114,22 @@ class PhraseDecoder(Weighed):
 
     def reweighted(self, weights: Mapping[str, float]) -> PhraseDecoder:
         """Return the same decoder with other weights."""
-        return PhraseDecoder(self.rules, self.languages, weights, self.settings, self.bend)
+        return PhraseDecoder(self.rules, self.languages, weights, self.settings, self.bend, self.scorer)
 
     def weighed(self, weighing: Weighing) -> PhraseDecoder:
         """Return the same decoder with another bend and its weights."""
-        return PhraseDecoder(self.rules, self.languages, weighing.by_name(), self.settings, weighing.bend)
+        return PhraseDecoder(self.rules, self.languages, weighing.by_name(), self.settings, weighing.bend, self.scorer)
 
     def remembering(self) -> PhraseDecoder:
-        """Return the same decoder, which keeps rules if that saves work."""
+        """Return the same decoder, which keeps rules and scores of n-grams if that saves work."""
         kept = self.rules.remembering()
-        return PhraseDecoder(kept, self.languages, self.weighing.by_name(), self.settings, self.bend)
+        scorer = None if self.scorer is None else self.scorer.remembering()
+        return PhraseDecoder(kept, self.languages, self.weighing.by_name(), self.settings, self.bend, scorer)
 
     def searching(self, changes: Mapping[str, Any]) -> PhraseDecoder:
         """Return the same decoder with some settings changed, such as ``{"pop_limit": 100}``."""
         settings = DecodeSettings.from_dict({**self.settings.to_dict(), **changes})
-        return PhraseDecoder(self.rules, self.languages, self.weighing.by_name(), settings, self.bend)
+        return PhraseDecoder(self.rules, self.languages, self.weighing.by_name(), settings, self.bend, self.scorer)
 
     # --- decoding ----------------------------------------------------------------------------------------------------
 
@@ -196,14 +204,16 @@ class PhraseDecoder(Weighed):
     ) -> Searched:
         """Search sentences that fit into a window, which `begin` in a state and end there or go on.
 
-        The language models have the weights of this decoder's, in their order.
+        The language models have the weights of this decoder's, in their order. Where n-grams have scores, which are
+        those of one sentence, there is one.
         """
         rules = self.rules.batch(inputs)
         if any(item.constraints for item in inputs):
             rules = constrain(rules, inputs, self.target_vocabulary)
         bound, sources = rules.bound, [word for item in inputs for word in item.tokens]
         spans, phrases, unknown = _number_phrases(rules.spans, bound.tokens if bound else sources)
-        models = LanguageModels(languages.nodes, languages.children, self.weighing.linear[self._own + LM :].copy())
+        weights = self.weighing.linear[self._own + LM : self._own + LM + len(languages)].copy()
+        models = LanguageModels(languages.nodes, languages.children, weights)
         known = languages.words(self.target_vocabulary)
         if bound and bound.extra:
             known = np.concatenate([known, languages.words_of(bound.extra)], axis=1)
@@ -214,15 +224,21 @@ class PhraseDecoder(Weighed):
             context = PhraseContext(
                 self._trees, rules.columns, rules.store.reordering, np.zeros(len(self.inputs)), made
             )
-        options = build_options(self.weighing, self.settings.options, rules, phrases, models, words, context)
+        chosen = choose_options(self.weighing, self.settings.options, rules, phrases, models, words, context)
+        states = languages.begin if begin is None else begin
+        if self.scorer is not None:
+            (item,) = inputs
+            models = models._replace(ngrams=self._ngrams(self.scorer, item, chosen, rules, unknown))
+            states = np.append(states, 0)
+        options = lay_out(chosen, self.weighing, rules, models, words)
         task = kernels.Sentences(
             spans,
             offsets_from(map(len, inputs)),
-            np.tile(languages.begin if begin is None else begin, (len(inputs), 1)),
+            np.tile(states, (len(inputs), 1)),
             np.tile(languages.ends(final=final), (len(inputs), 1)),
         )
         columns = DerivationColumns.make(len(inputs), len(spans), nbest, len(self.inputs) - self._own)
-        workspace = Workspace(max(map(len, inputs)), len(languages), self.settings.pop_limit, nbest)
+        workspace = Workspace(max(map(len, inputs)), len(states), self.settings.pop_limit, nbest)
         limits = Limits(
             self.weighing.linear[self._own + DISTORTION],
             self.settings.distortion_limit,
@@ -243,6 +259,16 @@ class PhraseDecoder(Weighed):
             parts = columns.rule[: columns.next[2]]
             parts[parts >= 0] = rules.numbers[parts[parts >= 0]]
         return Searched(rules, columns, options, unknown, workspace.work)
+
+    def _ngrams(
+        self, scorer: NgramScorer, item: Input, chosen: Chosen, rules: PhraseBatch, unknown: Sequence[str]
+    ) -> NgramAutomaton:
+        """Score the n-grams that the options of a sentence can make."""
+        target = self.target_vocabulary
+        passed = np.array([target.id(word) for word in unknown], np.int64)
+        words = np.union1d(chosen.target_words(rules.store), passed[passed >= 0])
+        words = words[words < len(target)]  # those of terms may be others
+        return NgramAutomaton.of(scorer.scored(item, words), len(target), self.weighing.linear[-1], passed)
 
     def derivations(self, searched: Searched) -> Iterator[list[Derivation]]:
         """Turn the kernels' columns into derivations, sentence by sentence."""
@@ -291,6 +317,8 @@ def _decode_batch(
     def run(inputs: Sequence[Input], wanted: int, **where: Any) -> list[list[Derivation]]:
         if not inputs:
             return []
+        if decoder.scorer is not None and len(inputs) > 1:
+            return [derivations for item in inputs for derivations in run([item], wanted, **where)]
         searched = decoder.search(inputs, decoder.languages, wanted, distinct=distinct, **where)
         np.add(work, searched.work, out=work)
         return list(decoder.derivations(searched))
@@ -313,6 +341,9 @@ def _decode_columns(shared: tuple[PhraseDecoder, Vocabulary, int], batch: Sequen
     decoder, vocabulary, nbest = shared
     if max(map(len, batch), default=0) > decoder.settings.window or any(item.constraints for item in batch):
         return HypothesisColumns.of(_decode_batch((decoder, nbest, True), batch)[0], vocabulary, decoder.weighing)
+    if decoder.scorer is not None and len(batch) > 1:
+        pieces = [_decode_columns(shared, [item]) for item in batch]
+        return HypothesisColumns.join(pieces, vocabulary, decoder.weighing)
     searched = decoder.search(batch, decoder.languages, nbest, distinct=True)
     columns, options = searched.columns, searched.options
     count, parts = int(columns.next[1]), int(columns.next[2])

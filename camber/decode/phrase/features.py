@@ -21,7 +21,7 @@ from camber.rules.phrase.store import REORDERING_NAMES
 ORIENTATION_NAMES = tuple(f"reorder_{name}" for name in REORDERING_NAMES)
 
 #: A part's feature vector begins with its rule's own features; these are the columns behind them, from 0 on. Language
-#: models follow at LM.
+#: models follow at LM, and what scores n-grams for each sentence (`ngram_scores`) is the last.
 REORDERING, DISTORTION, WORD_PENALTY, PHRASE_PENALTY, UNKNOWN, LM = 0, 6, 7, 8, 9, 10
 
 #: Tables may hold a probability of 0. Its logarithm is taken to be -100, as in Moses: -inf times 0 would be a NaN.
@@ -35,8 +35,8 @@ def log_of(probability):
     return math.log(SMALLEST) if value < SMALLEST else math.log(value)
 
 
-def features(language_models: int, own: Sequence[Feature]) -> tuple[Feature, ...]:
-    """Return the columns of a part's feature vector; `own` are those of its rule."""
+def features(language_models: int, own: Sequence[Feature], more: Sequence[Feature] = ()) -> tuple[Feature, ...]:
+    """Return the columns of a part's feature vector; `own` are those of its rule, `more` what looks at context, too."""
     lms = ("lm", *(f"lm{k}" for k in range(2, language_models + 1)))[:language_models]
     return (
         *own,
@@ -46,6 +46,7 @@ def features(language_models: int, own: Sequence[Feature]) -> tuple[Feature, ...
         Feature("phrase_penalty", NUMBER, RULE),
         Feature("unknown", INDICATOR, RULE),
         *(Feature(name, NUMBER, CONTEXT) for name in lms),
+        *more,
     )
 
 

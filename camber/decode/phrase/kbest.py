@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from camber.decode.phrase.features import DISTORTION, LM, PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
+from camber.decode.phrase.ngram_scores import ngram_features
 from camber.decode.phrase.search import DISCONTINUOUS, MONOTONE, SWAP
 from camber.kernel import kernel
 from camber.kernel.heap import pop, push
@@ -175,7 +176,7 @@ def part_features(hyps, path, part, derivation, options, reordering, models, beg
             if previous_rule >= 0:
                 features[row, REORDERING + 3 + orientation] = log_of(reordering[previous_rule, 3 + orientation])
         previous_begin, previous_end, previous_rule = begin, end, r
-    for k in range(len(begin_states)):
+    for k in range(len(models.weights)):
         state = begin_states[k]
         for row in range(first, last):
             option = columns.option[row]
@@ -187,3 +188,4 @@ def part_features(hyps, path, part, derivation, options, reordering, models, beg
                 gain, state = step(models.nodes, models.children, state, end_words[k])
                 total += gain
             features[row, LM + k] = total
+    ngram_features(models.ngrams, len(models.weights), options, columns, first, last)

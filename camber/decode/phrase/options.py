@@ -16,6 +16,7 @@ from camber.arrays.types import F4, F8, I4, I8
 from camber.bend.weighing import Weighing
 from camber.decode.phrase.features import PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.decode.phrase.in_context import PhraseContext, part_worth, put_language_model
+from camber.decode.phrase.ngram_scores import NgramAutomaton, add_inside, read_inside
 from camber.kernel import kernel
 from camber.kernel.sort import insert_falling
 from camber.lm.ngrams import step
@@ -28,11 +29,12 @@ _CELLS = 1 << 20
 
 
 class LanguageModels(NamedTuple):
-    """All language models of a search, laid into one pair of arrays."""
+    """All language models of a search, laid into one pair of arrays, and what scores n-grams for its sentence."""
 
     nodes: npt.NDArray[Any]
     children: npt.NDArray[Any]
     weights: F8  # [models]
+    ngrams: NgramAutomaton | None = None
 
 
 class Words(NamedTuple):
@@ -67,13 +69,30 @@ class Options(NamedTuple):
     order: I4  # [3, options]
     score: F8  # [3, options]
     word_first: I8  # [options + 1]
-    words: I4  # [language models, words] ids of each language model
+    words: I4  # [language models, words] ids of each language model; n-grams of the sentence have a row behind them
     target: I8  # [words] target word, or -1 - u for unknown word u
     inner_state: I4  # [language models, words] state after the word, seen from inside
     inner_rest: F8  # [language models, words] log probability of the words after this one, seen from inside
 
 
-def build_options(
+class Chosen(NamedTuple):
+    """The rules that become options, phrase by phrase and by falling estimate."""
+
+    phrases: I8
+    first: I8  # [phrases + 1]
+    rule: I8  # [options]
+    base: F8
+    estimate: F8
+    words: int  # of all options together
+
+    def target_words(self, store: RuleStore) -> I8:
+        """Return the target words that options have, rising."""
+        rules = self.rule[self.rule >= 0]
+        starts = store.target_offsets[rules]
+        return np.unique(store.target_ids[places_of(starts, store.target_offsets[rules + 1] - starts)]).astype(np.int64)
+
+
+def choose_options(
     weighing: Weighing,
     limit: int,
     batch: PhraseBatch,
@@ -81,8 +100,11 @@ def build_options(
     models: LanguageModels,
     words: Words,
     context: PhraseContext | None = None,
-) -> Options:
-    """Score the rules of `phrases` (rows of the batch's store, or -1 - u for unknown word u); keep `limit` of each."""
+) -> Chosen:
+    """Score the rules of `phrases` (rows of the batch's store, or -1 - u for unknown word u); keep `limit` of each.
+
+    What scores n-grams for a sentence must know first which words these have, so it has no say in this.
+    """
     store, own = batch.store, batch.columns.width
     other = weighing.linear[own:]  # of what comes behind the rules' own features
     known = phrases[phrases >= 0]
@@ -99,12 +121,11 @@ def build_options(
     room = int(np.minimum(sizes, limit).sum()) + len(phrases) - len(known) + 1
     first = np.zeros(len(phrases) + 1, np.int64)
     rule, base, estimate = np.empty(room, np.int64), np.empty(room), np.empty(room)
-    rules = _Rules(store.rule_offsets, store.target_ids, store.target_offsets, store.reordering)
     unknown = other[PHRASE_PENALTY] - other[WORD_PENALTY] + other[UNKNOWN]
     total = _select(
         phrases,
         limit,
-        rules,
+        _rules(store),
         worth,
         other[PHRASE_PENALTY],
         unknown,
@@ -116,12 +137,23 @@ def build_options(
         base,
         estimate,
     )
-    count, width = int(first[-1]), len(words.roots)
+    count = int(first[-1])
+    return Chosen(phrases, first, rule[:count].copy(), base[:count].copy(), estimate[:count].copy(), int(total))
+
+
+def lay_out(chosen: Chosen, weighing: Weighing, batch: PhraseBatch, models: LanguageModels, words: Words) -> Options:
+    """Lay out what was chosen, as the search reads it; n-grams inside options count now."""
+    phrases, first, rule, base, estimate, total = chosen
+    rules, other = _rules(batch.store), weighing.linear[batch.columns.width :]
+    if models.ngrams is not None:
+        rule, base, estimate = rule.copy(), base.copy(), estimate.copy()
+        add_inside(models.ngrams, phrases, rules, first, rule, base, estimate)
+    count, width = len(rule), len(words.roots) + (models.ngrams is not None)
     options = Options(
         first=first,
-        rule=rule[:count].copy(),
-        base=base[:count].copy(),
-        estimate=estimate[:count].copy(),
+        rule=rule,
+        base=base,
+        estimate=estimate,
         reorder=np.empty((count, 6)),
         order=np.empty((3, count), np.int32),
         score=np.empty((3, count)),
@@ -134,6 +166,10 @@ def build_options(
     _read_out(phrases, rules, models, words, options)
     _reorder(rules, other[REORDERING : REORDERING + 6].copy(), options)
     return options
+
+
+def _rules(store: RuleStore) -> _Rules:
+    return _Rules(store.rule_offsets, store.target_ids, store.target_offsets, store.reordering)
 
 
 def rule_columns(own: int) -> I8:
@@ -248,6 +284,7 @@ def _read_out(phrases, rules, models, words, options):
                     gain = options.inner_rest[k, t]
                     options.inner_rest[k, t] = rest
                     rest += gain
+            read_inside(models.ngrams, options, len(words.roots), start, at)
     options.word_first[options.first[len(phrases)]] = at
 
 

@@ -7,8 +7,8 @@ a stack wait in one queue; the best are taken until the pop limit is reached. Th
 cell comes to the front of the queue: until then its score is an estimate.
 
 Two hypotheses are recombined when nothing that follows can tell them apart: the same coverage, the same end of the last
-phrase, the same start if a swap with it is still possible, the same forward reordering scores, the same language model
-states. The loser stays as an alternative (`alt`) for the n-best list.
+phrase, the same start if a swap with it is still possible, the same forward reordering scores, the same states of
+language models and of the sentence's n-grams. The loser stays as an alternative (`alt`) for the n-best list.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from camber.arrays.types import Array
 from camber.decode.phrase.coverage import cover, covered, is_free
 from camber.decode.phrase.in_context import part_worth, put_language_model
+from camber.decode.phrase.ngram_scores import ask_ngrams
 from camber.kernel import kernel, kernel_inlined
 from camber.kernel.heap import pop, push, replace
 from camber.kernel.sort import insert_falling
@@ -83,7 +84,7 @@ class Room(NamedTuple):
     """The arrays that the search of one sentence works in."""
 
     hyps: Array  # HYPOTHESIS[hypotheses]
-    states: Array  # int64[hypotheses, models]
+    states: Array  # int64[hypotheses, models], and one more where n-grams have scores
     bits: Array  # uint64[coverages, words]
     coverage_slots: Array  # int64, a power of two
     gaps: Array  # int64[coverages]: first word that is not covered
@@ -273,7 +274,10 @@ def extend(nodes, children, words, inner_state, inner_rest, first, last, state):
 
 @kernel
 def _ask_models(c, h, option, complete, options, models, context, end_words, room):
-    """Return the weighted language model score of an option after a hypothesis; the states go to `cell_states[c]`."""
+    """Return what language models, and n-grams of the sentence, add for an option after a hypothesis, weighted.
+
+    The states go to `cell_states[c]`.
+    """
     total = 0.0
     for k in range(len(models.weights)):
         score, state = extend(
@@ -287,6 +291,7 @@ def _ask_models(c, h, option, complete, options, models, context, end_words, roo
         total += models.weights[k] * score
         if context is not None:
             put_language_model(context, k, score)
+    total += ask_ngrams(models.ngrams, c, h, option, len(models.weights), options, context, room)
     return total
 
 

@@ -15,8 +15,9 @@ from camber.corpus.inputs import as_inputs
 from camber.engine import Engine
 from camber.metrics.bleu import BLEU
 from camber.model.added import LEXICON
-from camber.model.kernel import PAIRS, open_decoder, regression_sizes
+from camber.model.kernel import open_decoder, regression_sizes
 from camber.model.phrase import FOLDER
+from camber.model.regression import PAIRS
 from camber.pipeline.methods.method import Dev
 from camber.pipeline.methods.phrase import METHOD as PHRASES
 from camber.pipeline.settings import TrainSettings
@@ -38,9 +39,7 @@ class KernelMethod:
 
     def rule_settings(self, settings: TrainSettings) -> list[Any]:
         """Return the settings of the phrase pairs and of the regression; a ridge is used when a model is opened."""
-        kernel = settings.kernel
-        margin = (kernel.cost, kernel.gap, kernel.epochs) if kernel.regression == MAXIMUM_MARGIN else ()
-        return [settings.rules, kernel.regression, kernel.order, kernel.weighting, *margin]
+        return [settings.rules, *settings.kernel.to_learn]
 
     def make_rules(
         self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
