@@ -40,7 +40,13 @@ def _list_options(command: Any) -> Any:
             show_default=True,
             help="Format of the list; flat (N lines of text for every sentence) must be named.",
         ),
-        click.option("--source", type=FILE, help="The source text, for the length ratio."),
+        click.option(
+            "--regression",
+            type=FILE,
+            help="A model with a regression (camber train --method kernel, or --regression), whose score becomes a "
+            "feature; needs --source.",
+        ),
+        click.option("--source", type=FILE, help="The source text, for the length ratio and for --regression."),
         click.option("--nbest", "path", type=FILE, required=True, help="The n-best list, plain or .gz."),
     ):
         command = option(command)
@@ -123,6 +129,7 @@ def fit(
     scores: tuple[str, ...],
     outside: tuple[str, ...],
     lm: Path | None,
+    regression: Path | None,
     held_out: int | None,
     tuner_options: str,
     as_json: bool,
@@ -131,7 +138,8 @@ def fit(
     """Fit a re-ranker to an n-best list with references, and report what it gains.
 
     The list's own order is one of its features; --lm, --length and --consensus make more from the texts. The model
-    keeps all that, so that `camber rerank apply` makes the same ones. Features of --scores must be given there again.
+    keeps all that, so that `camber rerank apply` makes the same ones. Features of --scores must be given there again,
+    and so must --regression.
 
     A list may be that of a part of a text: --ref and --source have the lines of that part, or of the whole text.
     """
@@ -166,7 +174,9 @@ def fit(
     sides = {file: lines_beside(nbest, lines, file) for file, lines in sides.items()}
     texts, sources = [sides[file] for file in references], sides[source] if source else None
     options = tuner_settings(values["tuner"] or usual_tuner(learner, values["metric"]), tuner_options)
-    reranker = Reranker(lm=lm, tuner_settings=options, **features.to_dict(), **responses.to_dict(), **values)
+    reranker = Reranker(
+        lm=lm, regression=regression, tuner_settings=options, **features.to_dict(), **responses.to_dict(), **values
+    )
     report = evaluate(reranker, nbest, texts, sources, held_out or 0)
     text = "\n".join(report.lines())
     reranker.save(model, text)
@@ -200,6 +210,7 @@ def apply(
     candidates: int | None,
     at_least: int,
     scores: tuple[str, ...],
+    regression: Path | None,
     nbest_out: Path | None,
     output: Path | None,
     output_format: str | None,
@@ -220,6 +231,7 @@ def apply(
         raise click.UsageError("--all makes no difference to text; use --output-format jsonl, or --nbest-out")
     check_outputs(nbest_out, output)
     reranker = Reranker.load(model)
+    reranker.regression = regression
     sources = read_lines(source) if source else None
     nbest = _read(path, nbest_format, at_least, candidates, len(sources) if sources and candidates else None)
     nbest = _with_scores(nbest, scores, (), reranker.metric, fitted=True)

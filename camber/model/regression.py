@@ -49,6 +49,7 @@ class ModelRegression:
     target_words: Vocabulary
     kind: str  # lsr, or mmr
     scale: float  # what predictions are multiplied by
+    signature: str  # of the model
 
     @classmethod
     def open(cls, path: str | Path) -> ModelRegression:
@@ -72,7 +73,8 @@ class ModelRegression:
         store = RuleStore.load(directory.path / FOLDER)
         opened = _open(directory.path / FOLDER, kernel, store, open_overlay(directory, store))
         scale = PreimageSettings.from_dict(tables.get("preimage", {})).scale if directory.kind == "kernel" else 0.0
-        return cls(TextPipeline.load(directory.path / "text"), *opened, kernel.regression, scale or 1.0)
+        text = TextPipeline.load(directory.path / "text")
+        return cls(text, *opened, kernel.regression, scale or 1.0, directory.signature)
 
 
 def _open(

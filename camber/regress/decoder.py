@@ -36,7 +36,7 @@ from camber.engine import LOCAL, Engine
 from camber.features.feature import CONTEXT, INDICATOR, NUMBER, RULE, Feature
 from camber.regress.prediction import Prediction, Regression
 from camber.regress.preimage import Grams, Hypotheses, PhraseOptions, search
-from camber.regress.scorer import source_numbers
+from camber.regress.scorer import word_numbers
 from camber.regress.settings import PreimageSettings
 from camber.rules.phrase.source import PhraseBatch, PhraseSource
 
@@ -141,7 +141,7 @@ class RegressionDecoder:
 
     def _source_words(self, item: Input) -> I4:
         """Return the numbers of a sentence's words; different unknown words have different numbers below 0."""
-        return source_numbers(item.tokens, self.source_vocabulary)
+        return word_numbers(item.tokens, self.source_vocabulary)
 
     def derivations(self, searched: Searched, batch: PhraseBatch, nbest: int) -> list[Derivation]:
         """Read the best derivations out of the hypotheses of a sentence."""

@@ -64,7 +64,7 @@ class RegressionScorer:
         vectors = self.regression.vectors
         reachable = np.zeros(vectors.target_grams.words, np.bool_)
         reachable[words] = True
-        predicted = self.regression.predict(source_numbers(item.tokens, self.source_words), reachable, [len(item)])
+        predicted = self.regression.predict(word_numbers(item.tokens, self.source_words), reachable, [len(item)])
         last, before = vectors.steps
         first = before[predicted.grams]
         shorter = np.where(first >= 0, predicted.rows[first], -1).astype(np.int32)
@@ -86,10 +86,10 @@ class RegressionScorer:
         return replace(self, regression=replace(self.regression, solver=self.regression.solver.remembering()))
 
 
-def source_numbers(tokens: Sequence[str], vocabulary: Vocabulary) -> I4:
+def word_numbers(tokens: Sequence[str], vocabulary: Vocabulary) -> I4:
     """Return the numbers of a sentence's words; different unknown words have different numbers below 0.
 
-    >>> source_numbers(["a", "?", "!", "?"], Vocabulary(["a"])).tolist()
+    >>> word_numbers(["a", "?", "!", "?"], Vocabulary(["a"])).tolist()
     [0, -1, -2, -1]
     """
     unknown: dict[str, int] = {}

@@ -1,6 +1,6 @@
 """How well texts fit what a regression predicts for a sentence: the scores of wang2007, exactly, for re-ranking.
 
-    numbers = source_numbers(tokens, source_words)
+    numbers = word_numbers(tokens, source_words)
     scores, norms = text_scores(regression, numbers, texts)     # texts: word numbers of each hypothesis
 
 Least squares score a text y by 2 ⟨φ(y), W φ(x)⟩ - κ(y, y), which is -‖W φ(x) - φ(y)‖² (Eq. 8) but for what all texts

@@ -23,6 +23,7 @@ from camber.lm.ngrams import NgramModel
 from camber.metrics.metric import CLOSEST, Metric, References, make_metric
 from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
+from camber.model.regression import ModelRegression
 from camber.nbest import NBest
 from camber.progress import log
 from camber.rerank.caution import unless_worse
@@ -30,6 +31,7 @@ from camber.rerank.choice import Trial, best_settings, combinations
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
 from camber.rerank.learner import Fitting, Learner, Texts
 from camber.rerank.learners import LEARNERS, usual_tuner
+from camber.rerank.regression import PREFIX, regression_features
 from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.settings import Settings
 from camber.tune.data import TuningData
@@ -51,10 +53,11 @@ class Reranker:
     The list's own order (its score, or the place in it) is always one of the features, so the fitted model can keep it.
     `metric` is bleu, sbp, chrf, ter or extra:NAME, an outside score of the list (extra:-NAME: less is better); BLEU's
     brevity penalty looks at the closest or the shortest of several references (`reference_length`). `lm` is an n-gram
-    model, or the path of an ARPA file; the fitted model keeps it. A `cautious` fit goes only as far from the own order
-    as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere if that does not make the
-    list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the features that are
-    made from texts, and of :class:`ResponseSettings`, what learners make; each is an attribute, too.
+    model, or the path of an ARPA file; the fitted model keeps it. `regression` is the directory of a model that has one
+    (:mod:`camber.rerank.regression`), which is needed again whenever the re-ranker is used. A `cautious` fit goes only
+    as far from the own order as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere
+    if that does not make the list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the
+    features that are made from texts, and of :class:`ResponseSettings`, what learners make; each is an attribute, too.
 
     The `learner` is linear, or bins, overlap, lnr or mnr, which learn a curve for each feature
     (:mod:`camber.rerank.binned`) in at most ``2 ** bits`` bins, tied with the strength `beta` (lnr, mnr) as sharply as
@@ -82,6 +85,7 @@ class Reranker:
         lowercase: bool = False,
         reference_length: str = CLOSEST,
         lm: NgramModel | str | Path | None = None,
+        regression: ModelRegression | str | Path | None = None,
         cautious: bool = True,
         tuner_settings: Mapping[str, Any] | None = None,
         seed: int = 1,
@@ -93,7 +97,7 @@ class Reranker:
         self.tuner = tuner or usual_tuner(learner, metric)
         self.tokenize, self.lowercase = tokenize, lowercase
         self.reference_length = reference_length
-        self.lm, self.cautious = lm, cautious
+        self.lm, self.regression, self.cautious = lm, regression, cautious
         self.tuner_settings = dict(tuner_settings or {})
         self.seed, self.engine, self.grid = seed, engine, grid
         usual = FeatureSettings().to_dict() | ResponseSettings().to_dict()
@@ -106,6 +110,7 @@ class Reranker:
         self._fitted: Learner | None = None
         self._optional: frozenset[str] = frozenset()  # features that some hypotheses lacked, and lists may lack
         self._facts: dict[str, int] = {}
+        self._fitted_with = ""  # the signature of the regression's model
 
     # -- settings ------------------------------------------------------------------------------------------------------
     @property
@@ -140,6 +145,11 @@ class Reranker:
         if isinstance(self.lm, str | Path):
             self.lm = NgramModel.read(self.lm)
         return self.lm
+
+    def _opened_regression(self) -> ModelRegression | None:
+        if isinstance(self.regression, str | Path):
+            self.regression = ModelRegression.open(self.regression)
+        return self.regression
 
     # -- fitting -------------------------------------------------------------------------------------------------------
     def fit(
@@ -208,6 +218,14 @@ class Reranker:
         """Return the list, one part per hypothesis, with the features that this re-ranker makes from texts."""
         lines = nbest.sources if sources is None else list(sources)
         made = text_features(nbest, self.feature_settings, self._language_model(), lines)
+        regression = self._opened_regression()
+        if regression is not None:
+            if self._fitted_with not in ("", regression.signature):
+                log.warning(
+                    "the re-ranker was fitted with the regression of another model, %s; this one is %s",
+                    self._fitted_with, regression.signature,
+                )  # fmt: skip
+            made |= regression_features(nbest, regression, lines, self.engine)
         if both := [name for name in made if name in nbest.names]:
             raise CamberError(f"the list already has a feature {both[0]!r}, which the re-ranker makes; rename it")
         table = np.column_stack([nbest.hypothesis_features(), *made.values()])
@@ -233,6 +251,8 @@ class Reranker:
             hint = "; scores that it was fitted with are given by --scores NAME=FILE (NBest.with_feature)"
             if missing == ["length.ratio"]:
                 hint = "; give the sources as when it was fitted"
+            if any(name.startswith(PREFIX) for name in missing):
+                hint = "; give the model of its regression (--regression), and the sources, as when it was fitted"
             raise CamberError(
                 f"the list lacks features that the model was fitted on: {', '.join(missing)}; "
                 f"it has: {', '.join(wide.names)}{hint}"
@@ -257,7 +277,7 @@ class Reranker:
     # -- on disk -------------------------------------------------------------------------------------------------------
     def save(self, path: str | Path, report: str = "") -> None:
         """Write a model directory of kind "rerank", with its language model if it has one."""
-        fitted, lm = self.fitted, self._language_model()
+        fitted, lm, regression = self.fitted, self._language_model(), self._opened_regression()
         with write_model(path, KIND) as draft:
             fitted.save(draft)
             if lm is not None:
@@ -274,6 +294,8 @@ class Reranker:
                 }
             draft.settings["features"] = self.feature_settings.to_dict()
             draft.settings["tuner"] = dict(self.tuner_settings)
+            if regression is not None:
+                draft.settings["regression"] = {"kind": regression.kind, "signature": regression.signature}
             draft.sizes |= fitted.sizes() | self._facts | {"language_models": int(lm is not None)}
 
     @classmethod
@@ -303,6 +325,7 @@ class Reranker:
         reranker = cls(**chosen, **features, **responses, lm=lm, tuner_settings=model.settings.get("tuner", {}))
         reranker._optional = frozenset(recorded["sparse"])
         reranker._fitted = LEARNERS.load(reranker.learner).load(model, recorded)
+        reranker._fitted_with = str(model.settings.get("regression", {}).get("signature", ""))
         reranker._facts = {name: model.sizes[name] for name in ("sentences", "hypotheses", "features")}
         return reranker
 

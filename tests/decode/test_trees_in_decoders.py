@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys.charts import OneGrammar, grammar_of, random_rules, with_indicators
-from toys.models import SOURCE, ngram_model_of, random_model, random_ngrams, random_weights, store_of
+from toys.models import SOURCE, TARGET, ngram_model_of, random_model, random_ngrams, random_weights, store_of
+from toys.ngram_scores import WrittenScores, random_scores
 
 from camber.bend.bins import Bins
 from camber.bend.discrete import DiscreteBend
@@ -130,6 +131,17 @@ def check(case, decoder):
 @given(cases)
 def test_the_phrase_decoder_finds_what_scoring_everything_again_finds(case):
     check(case, phrase_decoder(np.random.default_rng(case["seed"]), case["language_models"], options=100))
+
+
+@settings(max_examples=25, deadline=None)
+@given(cases)
+@pytest.mark.slow
+def test_trees_may_ask_about_scores_of_the_ngrams_of_a_sentence(case):
+    rng = np.random.default_rng(case["seed"])
+    plain = phrase_decoder(rng, case["language_models"], options=100)
+    scorer = WrittenScores(random_scores(rng, TARGET[:5]), plain.target_vocabulary)
+    weights = plain.weighing.by_name() | {"regression": float(rng.normal())}
+    check(case, PhraseDecoder(plain.rules, plain.languages, weights, plain.settings, scorer=scorer))
 
 
 @settings(max_examples=40, deadline=None)
