@@ -55,8 +55,12 @@ from camber.model.phrase import PhraseRules
 from camber.model.translator import Translator
 from camber.pipeline.tune import dev_set, tune_translator
 from camber.progress import log
+from camber.regress.prediction import LeastSquares, Vectors
+from camber.regress.ridge import Gradients
+from camber.regress.scorer import RegressionScorer
 from camber.regress.select.coverage import coverage
 from camber.regress.select.selectors import SELECTORS, make_selector
+from camber.regress.spectrum import Spectrum
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.hiero.large import learn_inventory
@@ -106,6 +110,7 @@ def _use_everything() -> None:
     translator = Translator(TextPipeline(TextSettings(tokenizer="none")), phrases, Weights(poor))
     lists = list(translator.translations(source[:2], nbest=3, engine=Threads(1)))
     to_nbest(translator.decoder, [[item.derivation for item in best] for best in lists])
+    _use_regression(bitext, store, language)
     for tuner in TUNERS:
         tune_translator(
             translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), engine=Threads(1)
@@ -150,6 +155,15 @@ def _use_everything() -> None:
         coverage(bitext.source, bitext.source, [selector.select_set(bitext.source, 5, engine=Threads(1))] * len(bitext))
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
+
+
+def _use_regression(bitext: Bitext, store: RuleStore, language: NgramModel) -> None:
+    """Translate with a regression as one more feature, solved as many pairs need it."""
+    vectors = Vectors.of(bitext, Spectrum())
+    regression = LeastSquares(vectors, Gradients.of(vectors.source, 0.1))
+    rules = PhraseRules(store, scorer=RegressionScorer.of(regression, bitext.source.vocabulary))
+    item = Input([bitext.source.vocabulary.words[word] for word in bitext.source[0]])
+    list(rules.weighted([language], rules.untuned(1)).decode([item], nbest=2, engine=Threads(1)))
 
 
 def _use_mixtures() -> None:

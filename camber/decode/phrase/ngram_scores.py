@@ -130,7 +130,7 @@ def _compile(ngrams, words, table, links, depth, suffix, state, totals):
 
 @kernel
 def step_ngrams(ngrams, state, word):
-    """Read `word` (below 0, or beyond all: one that no n-gram has) in `state`: return what it adds, and the next state."""
+    """Read a word (below 0, or beyond all: no n-gram has it) in a state: return what it adds, and the next state."""
     if word < 0 or word >= ngrams.words:
         return 0.0, np.int64(0)
     while True:
