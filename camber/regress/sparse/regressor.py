@@ -1,6 +1,6 @@
 """What every regression of target n-grams offers, and the kinds by name.
 
-    regressor = make_regressor("ridge", {"penalty": 0.5})
+    regressor = make_regressor("lasso", {"penalty": 0.5})
     regressor.predict(problem)              # the expected value of every target n-gram
     regressor.coefficients(problem)         # W, of the sentence's own source n-grams
 
@@ -42,13 +42,17 @@ class Regressor(Protocol):
 
 
 #: what is taken where nobody says otherwise
-USUAL = "ridge"
+USUAL = "lasso"
 
 REGRESSORS: Registry[type[Any]] = Registry(
     "regressor",
     "camber.regressors",
     {
         "ridge": Entry("camber.regress.sparse.ridge:Ridge", "least squares with squared weights as penalty (L2)"),
+        "lasso": Entry(
+            "camber.regress.sparse.lasso:Lasso", "least squares with absolute weights as penalty (L1), solved"
+        ),
+        "fsr": Entry("camber.regress.sparse.stagewise:Stagewise", "the lasso by forward stagewise regression (bicici)"),
     },
 )
 
