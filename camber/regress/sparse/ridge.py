@@ -1,4 +1,4 @@
-"""Ridge regression in its dual (Eq. 1): W = M_Y (K + λ I)⁻¹ M_Xᵀ, K = M_Xᵀ M_X being as large as there are instances."""
+"""Ridge regression in its dual (Eq. 1): W = M_Y (K + λ I)⁻¹ M_Xᵀ, where K = M_Xᵀ M_X is instances × instances."""
 
 from __future__ import annotations
 
