@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+#: Characters of what an error says about one line: a damaged file may be one line of any length.
+MOST_LETTERS = 600
+
 
 class CamberError(Exception):
     """A problem that the user can mend: what was found, where, what was expected, what to do."""
@@ -17,6 +20,8 @@ class InputError(CamberError):
     """
 
     def __init__(self, problem: str, path: str | Path, line: int | None = None, *, remedy: str = "") -> None:
+        if len(problem) > MOST_LETTERS:
+            problem = f"{problem[: MOST_LETTERS // 2]} … {problem[-MOST_LETTERS // 2 :]}"
         where = str(path) if line is None else f"{path}:{line}"
         super().__init__(f"{where}: {problem}" + (f"; {remedy}" if remedy else ""))
         self.path, self.line = str(path), line

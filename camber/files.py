@@ -91,6 +91,24 @@ def read_bytes(path: str | Path) -> bytes:
         return stream.read()
 
 
+def exists(path: str | Path) -> bool:
+    """Say whether there is something of that name; one that no file can have is that of none."""
+    try:
+        return Path(path).exists()
+    except OSError:
+        return False
+
+
+def content_size(path: str | Path) -> float:
+    """Return how many bytes a plain file is, or a gzip file holds; infinitely many for a pipe, which is gone."""
+    if not Path(path).is_file():
+        return math.inf
+    with open_bytes(path) as stream:
+        if isinstance(stream, io.BufferedReader) and not isinstance(stream.raw, _Unpacked):
+            return os.fstat(stream.fileno()).st_size
+        return sum(map(len, iter(lambda: stream.read(1 << 20), b"")))
+
+
 def decode_lines(data: bytes, path: str | Path = "standard input", *, exact: bool = False) -> list[str]:
     """Split UTF-8 bytes into lines; `path` is only for error messages.
 

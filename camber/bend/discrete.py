@@ -328,24 +328,29 @@ class DiscreteBend:
                 remedy="tune the model again with --bend",
             )
         rows: dict[str, list[tuple[float, float, int]]] = {}
+        starts: dict[str, int] = {}
         for number, line in enumerate(lines[4:], 5):
             try:
                 name, place, low, high, population = line.split("\t")
                 if not (is_whole(place) and is_whole(population.removeprefix("-"))):
                     raise ValueError(f"bin {shown(place)} with a population of {shown(population)}")
+                starts.setdefault(name, number)
                 rows.setdefault(name, []).append((float(low), float(high), int(population)))
                 if int(place) != len(rows[name]) - 1:
                     raise ValueError(f"bin {place} of {name} comes out of order")
             except ValueError as error:
                 raise InputError(f"not a bin: {error}", path, number, remedy="tune the model again") from None
         bins = {}
+        first = None
         try:
             for name, intervals in rows.items():
+                first = starts[name]
                 lows, highs, populations = (np.array(column) for column in zip(*intervals, strict=True))
                 bins[name] = Bins(lows, highs, populations)
+            first = None
             return cls(tuple(inputs), bins, kind, tuple(lines[2].split()[2:]), soft)
         except CamberError as error:
-            raise InputError(str(error), path, remedy="tune the model again with --bend") from None
+            raise InputError(str(error), path, first, remedy="tune the model again with --bend") from None
 
 
 def tally(pieces: Sequence[tuple[F8, I8]]) -> tuple[F8, I8]:

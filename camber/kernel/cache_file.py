@@ -65,8 +65,14 @@ class CacheFile(IndexDataCacheFile):
             stream.write(hashlib.sha256(data).digest() + data)
 
     def _read(self, path: str) -> Any:
-        with open(path, "rb") as stream:
-            digest, data = stream.read(_DIGEST), stream.read()
+        try:
+            with open(path, "rb") as stream:
+                digest, data = stream.read(_DIGEST), stream.read()
+        except FileNotFoundError:
+            raise
+        except OSError as error:  # no permission, a failing disk, something else of that name
+            tell_once("unread", "%s: cannot be read (%s); such kernels are compiled again", path, error.strerror)
+            raise _DamagedError(path) from None
         if hashlib.sha256(data).digest() != digest:
             tell_once("damaged", "%s: a damaged file of a compiled kernel; such kernels are compiled again", path)
             try:

@@ -239,7 +239,7 @@ def _parse_number(data, position):
     mantissa = 0
     point = False
     while position < size:
-        byte = data[position]
+        byte = np.int64(data[position])  # uint8 would wrap where this runs uncompiled
         if 48 <= byte <= 57:
             digits += 1
             if mantissa < 100000000000000000:  # more digits do not change a float64
@@ -262,7 +262,7 @@ def _parse_number(data, position):
                 direction = -1
             position += 1
         while position < size and 48 <= data[position] <= 57:
-            exponent = min(exponent * 10 + (data[position] - 48), 100000)
+            exponent = min(exponent * 10 + (np.int64(data[position]) - 48), 100000)
             digits += 1
             position += 1
         good = digits > 0

@@ -10,11 +10,14 @@ import numpy as np
 
 from camber.arrays.types import I8
 from camber.errors import InputError
-from camber.files import open_bytes
+from camber.files import content_size, open_bytes
 from camber.numbers import shown, whole_number
 
 #: Cells of the feature table: 2 GB
 MOST_CELLS = 250_000_000
+#: Of these, a list of any size may have so many (160 MB), and more for each of its bytes: few lines with a feature of
+#: their own each are a large table already.
+FREE_CELLS, CELLS_PER_BYTE = 20_000_000, 1.5
 #: A larger number is a damaged line rather than a sentence: those before it need room, even if none is in the list.
 MOST_SENTENCES = 5_000_000
 
@@ -43,10 +46,14 @@ def check_table(rows: int, names: int, path: str | Path, given: int = 0) -> None
 
     Cells that are `given` for certain do not count: whoever has a file of so many numbers means them.
     """
-    if rows * names - given > MOST_CELLS:
+    cells = rows * names - given
+    if cells <= min(FREE_CELLS, MOST_CELLS):
+        return
+    most = min(MOST_CELLS, FREE_CELLS + CELLS_PER_BYTE * content_size(path))
+    if cells > most:
         raise InputError(
-            f"{names:,} features × {rows:,} hypotheses would take {rows * names * 8 / 1e9:,.0f} GB; "
-            f"the most is {MOST_CELLS * 8 / 1e9:.0f} GB",
+            f"{names:,} features × {rows:,} hypotheses would take {rows * names * 8 / 1e9:,.1f} GB; "
+            f"the most is {most * 8 / 1e9:.1f} GB for a list of this size",
             path,
             remedy="leave out rare features: at_least=10 (--at-least 10) keeps those that 10 hypotheses have",
         )

@@ -76,6 +76,8 @@ class Moved:
                 rows.append([float(cell) if cell else np.nan for cell in cells])
                 sentences.append(int(sentence))
                 gains.append(float(gain))
+                if np.isinf([gains[-1], *rows[-1]]).any() or np.isnan(gains[-1]):
+                    raise ValueError
             except ValueError:
                 told = f"{line!r} is no hypothesis with {len(names)} features"
                 raise InputError(told, path, number, remedy="fit the model again") from None

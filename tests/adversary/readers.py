@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 from camber.align.error_rate import read_gold
 from camber.align.pharaoh import read_pharaoh
 from camber.bend.discrete import DiscreteBend
+from camber.bend.mixtures.bend import MixtureBend
 from camber.bend.trees.document import read_forest
+from camber.corpus.vocabulary import Vocabulary
 from camber.features.weights import Weights
 from camber.files import read_lines
 from camber.formats.cdec.grammars import CdecIni, read_cdec_grammar, read_cdec_weights
@@ -21,6 +24,8 @@ from camber.formats.moses.rule_table import GLUE, read_glue, read_moses_rules
 from camber.lm.ngrams import NgramModel
 from camber.nbest import NBest
 from camber.nbest.beside import scores_beside
+from camber.pipeline.convert_cdec import convert_cdec
+from camber.pipeline.convert_moses import convert_moses
 from camber.pipeline.settings import read_config
 from camber.rerank.moved import Moved
 from camber.text.case import Truecaser
@@ -106,10 +111,69 @@ feature\tbin\tlow\thigh\tpopulation
 p\t0\t0.25\t0.5\t12
 p\t1\t0.75\t1.0\t3
 """
+_MIXTURE = """# camber mixture 1
+# kernels 0
+# bandwidth 1.0
+# mass 0.99
+# most 16
+# kernels see (value - centre) / scale; what is absent counts as the centre
+name\tcentre\tscale
+lm\t-3.5\t2.0
+"""
 _MOVED = (
     "# camber moved hypotheses 1\n# sentences 9\nsentence\tplace\tgain\tlm\n4\tbefore\t0.5\t-1.0\n4\tafter\t0.5\t\n"
 )
 _ONE = NBest.of_hypotheses((), [0, 2], ["a", "b"], [[], []])
+
+
+_CONVERTED = """[cube-pruning-pop-limit]
+100
+[feature]
+UnknownWordPenalty
+WordPenalty
+PhrasePenalty
+PhraseDictionaryMemory name=TM0 num-features=4 path=TABLE table-limit=20
+MORE
+KENLM name=LM0 factor=0 path=lm.arpa order=2
+[weight]
+UnknownWordPenalty0= 1
+WordPenalty0= -1
+PhrasePenalty0= 0.2
+TM0= 0.1 0.2 0.3 0.4
+LM0= 0.5
+"""
+_PHRASES = _CONVERTED.replace("TABLE", "phrases").replace("MORE", "Distortion") + (
+    "Distortion0= 0.3\n[distortion-limit]\n6\n[stack]\n100\n[ttable-limit]\n20\n"
+)
+_GAPPED = _CONVERTED.replace("TABLE", "rules").replace("MORE", "PhraseDictionaryMemory name=TM1 path=glue") + (
+    "TM1= 1.0\n[max-chart-span]\n20\n1000\n[search-algorithm]\n3\n"
+)
+_CDEC = (
+    "formalism=scfg\nadd_pass_through_rules=true\nfeature_function=WordPenalty\nweights=cdec.weights\n"
+    "feature_function=KLanguageModel lm.arpa\ncubepruning_pop_limit=200\nscfg_max_span_limit=12\ngrammar=grammar\n"
+)
+#: What the configurations name, beside them.
+_BESIDE = {
+    "lm.arpa": _ARPA,
+    "phrases": "das ||| the ||| 0.5 0.4 3e-1 0.2 ||| 0-0 ||| 2 2 1 ||| |||\n",
+    "rules": "der [X][X] mann [X] ||| the [X][X] man [X] ||| 0.5 0.4 0.3 0.2 ||| 0-0 1-1 2-2 ||| 4 5 2\n",
+    "glue": "\n".join(GLUE) + "\n",
+    "grammar": "[X] ||| das ||| the ||| F=0.5\n",
+    "cdec.weights": "F 1\nWordPenalty -1\nLanguageModel 1\n",
+}
+
+
+def _converted(convert: Callable[[Path, Path], None]) -> Callable[[Path], Any]:
+    """Convert a model of others whose configuration is read; nothing remains."""
+
+    def convert_it(path: Path) -> None:
+        for name, text in _BESIDE.items():
+            if not (path.parent / name).exists():
+                (path.parent / name).write_text(text)
+        with tempfile.TemporaryDirectory() as folder:
+            convert(path, Path(folder) / "model")
+
+    return convert_it
 
 
 def _round_trip(path: Path) -> Any:
@@ -140,6 +204,8 @@ READERS: dict[str, Reader] = {
     "cdec weights": Reader(read_cdec_weights, ("# a comment\nLM 0.5\nWordPenalty -1e-3\n",)),
     "cdec.ini": Reader(CdecIni.read, ("formalism=scfg\nfeature_function = WordPenalty # x\nscfg_max_span_limit=10\n",)),
     "moses.ini": Reader(MosesIni.read, (_INI,)),
+    "moses.ini, converted": Reader(_converted(convert_moses), (_PHRASES, _GAPPED)),
+    "cdec.ini, converted": Reader(_converted(convert_cdec), (_CDEC,)),
     "phrase table": Reader(
         read_moses,
         (
@@ -158,6 +224,8 @@ READERS: dict[str, Reader] = {
     "weights": Reader(Weights.read, ("# camber weights 1\n# signature x|y\nname\tweight\nlm\t0.5\np\t-1e-5\n",)),
     "bins": Reader(DiscreteBend.read, (_BINS,)),
     "trees": Reader(read_forest, (json.dumps(_FOREST),)),
+    "kernels": Reader(MixtureBend.read, (_MIXTURE,)),
+    "vocabulary": Reader(Vocabulary.load, ("<unk>\n<s>\n</s>\na\nb\n",)),
     "moved": Reader(lambda path: Moved.read(path, ("lm",)), (_MOVED,)),
     "truecaser": Reader(Truecaser.load, ("paris\tParis\t7\nthe\tTHE\t2\tthe\t11\n",)),
     "text.json": Reader(lambda path: TextPipeline.load(path.parent), (json.dumps(_TEXT),), "text.json"),

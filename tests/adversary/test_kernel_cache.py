@@ -52,6 +52,17 @@ def test_a_damaged_cache_is_compiled_again(warm: Path, ending: str, damage: Call
 
 
 @pytest.mark.slow
+def test_a_cache_that_cannot_be_read_is_compiled_again(tmp_path: Path) -> None:
+    assert run(tmp_path).stdout == "True\n"
+    for path in list(tmp_path.rglob("*.nbi")):
+        path.unlink()
+        path.mkdir()  # what nobody can read as a file, not even the superuser
+    done = run(tmp_path)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert done.stderr.count("cannot be read (Is a directory)") == 1
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device here that is always full")
 def test_a_full_disk_leaves_kernels_uncached(tmp_path: Path) -> None:
     full = """

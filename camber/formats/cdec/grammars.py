@@ -19,15 +19,16 @@ from camber.arrays.types import I8, U1
 from camber.corpus import Vocabulary
 from camber.errors import CamberError, InputError
 from camber.features.feature import PROBABILITY, Feature, linear_table
-from camber.files import decode_lines, read_bytes, read_lines
+from camber.files import decode_lines, exists, read_bytes, read_lines
 from camber.numbers import is_whole, shown
 from camber.rules.hiero.grammar import Grammar
 from camber.rules.hiero.grammar_set import GrammarSet
 
 #: The last word of a side that a link can name: links are kept in bytes.
 MOST_PLACE = 255
-#: Cells of the table of features that no rule fills: 2 GB
-MOST_CELLS = 250_000_000
+#: Cells of the table of features that no rule fills: so many in any case (160 MB), so many for each byte of the
+#: grammars, and never more than 2 GB.
+FREE_CELLS, CELLS_PER_BYTE, MOST_CELLS = 20_000_000, 1.5, 250_000_000
 #: words that stand for something else in a grammar
 _RESERVED = re.compile(r"\|\|\||\[(X,)?\d+\]")
 
@@ -45,10 +46,13 @@ class _Columns:
         self.features: list[dict[str, float]] = []
         self.source_words: dict[str, int] = {}
         self.target_words: dict[str, int] = {}
+        self.bytes = 0
 
     def read(self, path: Path) -> None:
         """Read a file, which may be empty: a sentence of unknown words has no rules."""
-        for number, line in enumerate(decode_lines(read_bytes(path), path), 1):
+        data = read_bytes(path)
+        self.bytes += len(data)
+        for number, line in enumerate(decode_lines(data, path), 1):
             if line.strip():
                 self.add(line, path, number)
 
@@ -83,15 +87,21 @@ class _Columns:
 
     def grammar(self) -> Grammar:
         """Return all rules; features that a rule does not name are NaN: absent, which is not the value 0."""
-        names = tuple(dict.fromkeys(name for own in self.features for name in own))
+        place: dict[str, int] = {}
+        for own in self.features:
+            for name in own:
+                place.setdefault(name, len(place))
+        names = tuple(place)
         given = sum(map(len, self.features))
-        if len(names) * len(self.features) - given > MOST_CELLS:
+        if len(names) * len(self.features) - given > min(MOST_CELLS, FREE_CELLS + CELLS_PER_BYTE * self.bytes):
             raise CamberError(
                 f"{len(names):,} features of {len(self.features):,} rules would take "
-                f"{len(names) * len(self.features) * 8 / 1e9:,.0f} GB, and hardly any rule has them; "
+                f"{len(names) * len(self.features) * 8 / 1e9:,.1f} GB, and hardly any rule has them; "
                 "leave rare features out of the grammars"
             )
-        features = np.array([[own.get(name, math.nan) for name in names] for own in self.features])
+        cells = (row * len(names) + place[name] for row, own in enumerate(self.features) for name in own)
+        features = np.full(len(self.features) * len(names), math.nan)
+        features[np.fromiter(cells, np.int64, given)] = [value for own in self.features for value in own.values()]
         return Grammar(
             names,
             np.array(self.source, np.int64),
@@ -271,6 +281,6 @@ class CdecIni:
     def file(self, name: str, line: int | None = None) -> Path:
         """Return a file that the ini names, relative to its own folder."""
         path = self.path.parent / name
-        if not path.exists():
-            raise InputError(f"no file {path}", self.path, line, remedy="check the path")
+        if not exists(path):
+            raise InputError(f"no file {shown(str(path))}", self.path, line, remedy="check the path")
         return path

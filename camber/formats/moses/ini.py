@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from camber.errors import InputError
-from camber.files import read_lines
+from camber.files import exists, read_lines
 from camber.numbers import shown, whole_number
 
 #: Characters of a line of [feature].
@@ -112,7 +112,9 @@ class MosesIni:
         if "path" not in feature.arguments:
             raise InputError(f"{feature.name} has no path=", self.path, feature.line)
         path = self.path.parent / feature.arguments["path"]
-        for candidate in (path, path.with_name(path.name + ".gz")):
-            if candidate.exists():
+        for candidate in (path, Path(f"{path}.gz")):
+            if exists(candidate):
                 return candidate
-        raise InputError(f"{feature.name}: no file {path}", self.path, feature.line, remedy="check its path=")
+        raise InputError(
+            f"{feature.name}: no file {shown(str(path))}", self.path, feature.line, remedy="check its path="
+        )
