@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from camber.errors import InputError
 from camber.files import (
     check_outputs,
+    content_size,
     decode_lines,
     read_lines,
     read_parallel,
@@ -213,3 +214,25 @@ def test_any_bytes_give_lines_or_a_clear_error(data):
         broken = 1
     assert 1 <= broken <= data.count(b"\n") + 1
     assert all("\n" not in line for line in lines)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="other modes")
+@pytest.mark.parametrize("name", ["plain", "packed.gz"])
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o000, 0o666), (0o077, 0o600)])
+def test_written_files_have_the_modes_that_the_user_asks_for(tmp_path, name, mask, mode):
+    before = os.umask(mask)
+    try:
+        for _ in range(2):  # new, and in the place of another
+            write_lines(tmp_path / name, ["a"])
+            assert (tmp_path / name).stat().st_mode & 0o777 == mode
+        assert os.umask(mask) == mask  # and the mask is what it was
+    finally:
+        os.umask(before)
+
+
+def test_what_a_file_holds_is_counted_unpacked(tmp_path):
+    (tmp_path / "plain").write_bytes(b"a\n" * 7)
+    (tmp_path / "packed").write_bytes(gzip.compress(b"a\n" * 2_000_000))
+    assert content_size(tmp_path / "plain") == 14
+    assert content_size(tmp_path / "packed") == 4_000_000
+    assert content_size("/dev/null") == float("inf")  # nothing that could be read twice

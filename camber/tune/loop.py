@@ -317,6 +317,8 @@ def merged(
     """
     sides = [_Side.of(offsets_from(hypotheses.counts), hypotheses.features, statistics, hypotheses.bins)]
     if data is not None:
+        if data.names != tuple(names):
+            raise ValueError(f"a list of the features {data.names} is not merged with one of {tuple(names)}")
         data.forget()
         sides.insert(0, _Side.of(data.sentence_offsets, data.features, data.statistics, data.counts))
     firsts = offsets_from([len(side.features) for side in sides])  # the numbers of their rows, side after side

@@ -160,3 +160,10 @@ def test_wrong_settings_are_told():
         Bins.make([1.0], 3, [0.5])
     with pytest.raises(CamberError, match="must rise"):
         Bins(np.array([1.0, 1.0]), np.array([1.0, 1.0]), np.array([1, 1]))
+
+
+def test_bins_of_negative_populations_are_refused():
+    assert Bins(np.array([1.0, 2.0]), np.array([1.0, 3.0]), np.array([0, 5])).populations.tolist() == [0, 5]
+    for populations in ([-1, 5], [5, -1], [5, -(2**62)]):
+        with pytest.raises(CamberError, match="negative"):
+            Bins(np.array([1.0, 2.0]), np.array([1.0, 3.0]), np.array(populations))

@@ -69,3 +69,17 @@ def test_settings_out_of_range_are_refused():
         CleanSettings(max_ratio=0.5)
     with pytest.raises(SettingsError, match="max_length"):
         CleanSettings(max_length=0)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0, 2.5, 9.0])
+def test_a_pair_at_the_edge_of_the_ratio_is_kept_on_either_side(ratio):
+    short, edge = ["a"] * 2, ["x"] * int(2 * ratio)
+    beyond = [*edge, "x"]
+    kept, report = clean([short, edge, short, beyond], [edge, short, beyond, short], CleanSettings(max_ratio=ratio))
+    assert kept.tolist() == [0, 1]
+    assert report.ratio == 2
+
+
+def test_a_pair_of_the_greatest_length_is_kept():
+    sides = [["a"] * 5, ["a"] * 6]
+    assert clean(sides, sides, CleanSettings(max_length=5))[0].tolist() == [0]

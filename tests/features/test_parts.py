@@ -152,3 +152,14 @@ def test_parts_that_do_not_fit_together_are_refused():
         Parts(FEATURES[:1], np.ones((1, 1)), np.array([1]), np.ones((1, 0)), np.array([0]))
     with pytest.raises(ValueError, match="context"):
         Parts(FEATURES[:2], np.ones((1, 1)), np.array([0]), np.ones((1, 2)), np.array([0]))
+
+
+def test_parts_whose_features_come_in_another_order_are_not_joined():
+    one = Parts.of_dense(FEATURES, [[0.5, -1.0, 2.0, 1.0, 0.25]])
+    other = Parts.of_dense(FEATURES[::-1], [[0.25, 1.0, 2.0, -1.0, 0.5]])
+    assert set(one.features) == set(other.features)
+    with pytest.raises(CamberError, match="different features"):
+        Parts.join([one, other])
+    with pytest.raises(CamberError, match="different features"):
+        Parts.join([one, one, other])
+    assert len(Parts.join([one, one])) == 2

@@ -9,7 +9,7 @@ from sacrebleu.significance import PairedTest
 
 from camber.errors import CamberError
 from camber.metrics import BLEU, TER
-from camber.metrics.significance import paired_bootstrap, paired_randomisation, resampled_scores
+from camber.metrics.significance import interval, paired_bootstrap, paired_randomisation, resampled_scores
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 
@@ -81,3 +81,11 @@ def test_p_values_agree_with_sacrebleu(monkeypatch):
         expected[kind] = scores["BLEU"][1].p_value
     assert paired_bootstrap(bleu, *tables, samples=300, seed=12345).p == pytest.approx(expected["bs"], abs=1e-6)
     assert paired_randomisation(bleu, *tables, trials=1000) == pytest.approx(expected["ar"], abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("count", "low", "high"), [(1000, 25, 974), (400, 10, 389), (40, 1, 38), (39, 0, 38), (1, 0, 0)]
+)
+def test_an_interval_leaves_out_the_same_share_at_either_end(count, low, high):
+    scores = np.random.default_rng(1).permutation(count).astype(float)
+    assert interval(scores) == (low, high)

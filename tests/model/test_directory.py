@@ -330,3 +330,21 @@ def test_the_lock_file_of_a_dead_process_is_taken_over(tmp_path):
     (tmp_path / "lock").write_text("99999999\n")
     with Lock(tmp_path / "lock", "the thing"):
         assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_everything_is_synced_as_it_stays_before_the_model_has_its_name(tmp_path, monkeypatch):
+    synced: dict[str, bytes | None] = {}
+
+    def watch(path: Path) -> None:
+        if path == tmp_path:  # at last the folder that holds the new name
+            assert (tmp_path / "m" / "model.toml").exists()
+            return
+        assert not (tmp_path / "m").exists()
+        synced[path.name] = path.read_bytes() if path.is_file() else None
+
+    monkeypatch.setattr(directory.places, "sync", watch)
+    make(tmp_path / "m")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "m").rglob("*") if path.is_file()}
+    assert {name: data for name, data in synced.items() if data is not None} == files
+    assert "model.toml" in files
+    assert synced["lm"] is None  # and the folders, which hold the names

@@ -336,3 +336,24 @@ def test_a_list_of_an_outside_format_is_recognised_read_and_written(tmp_path, mo
         SettingsError, match="known: auto, moses, marian, joshua, cdec, fairseq, jsonl, tsv, flat, plain"
     ):
         NBest.read(tmp_path / "list.plain", "xml")
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("moses", "{} ||| a ||| lm= 1\n{} ||| a ||| lm= 1\n"),
+        ("jsonl", '{{"sentence": {}, "text": "a"}}\n{{"sentence": {}, "text": "a"}}\n'),
+        ("tsv", "sentence\ttext\n{}\ta\n{}\ta\n"),
+    ],
+)
+def test_sentences_must_rise_in_every_format(tmp_path, name, lines):
+    path = tmp_path / "list"
+    for one, two in ((1, 0), (7, 6), (9, 2)):
+        path.write_text(lines.format(one, two))
+        with pytest.raises(InputError, match=f"sentence {two} after those of sentence {one}") as error:
+            NBest.read(path, name)
+        assert error.value.line == 2 + (name == "tsv")
+    path.write_text(lines.format(2, 2))
+    assert NBest.read(path, name).sentence_offsets.tolist() == [0, 0, 0, 2]
+    path.write_text(lines.format(0, 2))
+    assert NBest.read(path, name).sentence_offsets.tolist() == [0, 1, 1, 2]

@@ -116,3 +116,13 @@ def test_merging_keeps_what_is_new_and_drops_what_is_known() -> None:
     other[:, 0] = 5
     _, new = merged(again, columns([[1.0], [3.0], [1.0]], [2, 1]), other, ("lm",), metric)
     assert new == 3  # the same features with another text count as another hypothesis
+
+
+def test_lists_whose_features_come_in_another_order_are_not_merged() -> None:
+    words = Sentences.encode([["a"]], Vocabulary(["a"]))
+    columns = HypothesisColumns(np.array([1]), np.array([[1.0, 2.0]]), words)
+    statistics = np.ones((1, 10), np.int64)
+    first, _ = merged(None, columns, statistics, ("lm", "words"), BLEU())
+    with pytest.raises(ValueError, match="not merged"):
+        merged(first, columns, statistics, ("words", "lm"), BLEU())
+    assert merged(first, columns, statistics, ("lm", "words"), BLEU())[1] == 0
