@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -236,7 +237,8 @@ def _parse_number(data, position):
         if data[position] == 45:
             sign = -1.0
         position += 1
-    mantissa = 0
+    mantissa: Any = 0
+    exponent: Any = 0
     point = False
     while position < size:
         byte = np.int64(data[position])  # uint8 would wrap where this runs uncompiled
@@ -256,7 +258,7 @@ def _parse_number(data, position):
     good = digits > 0
     if good and position < size and (data[position] == 101 or data[position] == 69):  # e E
         position += 1
-        direction, exponent, digits = 1, 0, 0
+        direction, digits = 1, 0
         if position < size and (data[position] == 45 or data[position] == 43):
             if data[position] == 45:
                 direction = -1
