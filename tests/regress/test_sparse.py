@@ -65,6 +65,8 @@ def test_ridge_is_the_solution_of_the_primal(penalty: float) -> None:
 
 @pytest.mark.parametrize("name", list(REGRESSORS))
 def test_every_kind_predicts_for_a_sentence_without_known_words_and_without_instances(name: str) -> None:
+    if name in ("svr", "logreg", "svc"):
+        pytest.importorskip("sklearn")
     problem = draw_problem(np.random.default_rng(1), instances=6, sources=5, targets=4)
     nothing = Counts(5, np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
     unknown = Problem(problem.source, problem.target, nothing, problem.source_lengths, problem.target_lengths)

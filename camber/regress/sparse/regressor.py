@@ -53,6 +53,11 @@ REGRESSORS: Registry[type[Any]] = Registry(
             "camber.regress.sparse.lasso:Lasso", "least squares with absolute weights as penalty (L1), solved"
         ),
         "fsr": Entry("camber.regress.sparse.stagewise:Stagewise", "the lasso by forward stagewise regression (bicici)"),
+        "l1": Entry("camber.regress.sparse.absolute:AbsoluteLoss", "least absolute errors, without a penalty"),
+        "threshold": Entry("camber.regress.sparse.thresholding:Thresholding", "iterative soft thresholding"),
+        "svr": Entry("camber.regress.sparse.vectors:VectorRegression", "support vector regression, rbf (scikit-learn)"),
+        "logreg": Entry("camber.regress.sparse.vectors:Logistic", "logistic regression: is it there? (scikit-learn)"),
+        "svc": Entry("camber.regress.sparse.vectors:VectorClassifier", "support vectors: is it there? (scikit-learn)"),
     },
 )
 
