@@ -11,8 +11,10 @@ whatever a kernel indexes by is checked here, for its range and its order, and t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +53,7 @@ class Checks:
         Traceback (most recent call last):
         camber.errors.ModelError: model/rows.npy: offsets that fall; copy or train the model again
         """
-        self.shape(name, offsets, pieces + 1)
+        self.shape(name, offsets, max(pieces, 0) + 1)
         for first in range(0, pieces, _BLOCK):
             block = offsets[first : first + _BLOCK + 1]
             self.that((block[1:] >= block[:-1]).all(), name, "offsets that fall")
@@ -78,6 +80,11 @@ class Checks:
         bound = "" if least == -math.inf else f" and at least {least:g}"
         holds = math.isfinite(low) and math.isfinite(high) and low >= least
         self.that(holds, name, f"values from {low:g} to {high:g}, expected finite ones{bound}")
+
+    def names(self, file: str, names: Sequence[Any]) -> None:
+        """Refuse names that are no texts, or that are there twice; `file` is where they stand."""
+        if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+            raise ModelError(f"{self.folder / file}: not a list of different names; {self.remedy}")
 
     def rising(self, name: str, numbers: npt.NDArray[np.integer]) -> None:
         """Refuse numbers that do not rise from each to the next."""

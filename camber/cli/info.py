@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from camber.cli.options import FILE
 
 if TYPE_CHECKING:
     from camber.bend.bend import Bend
+    from camber.features.weights import Weights
     from camber.model.directory import ModelDirectory
 
 
@@ -22,18 +24,9 @@ if TYPE_CHECKING:
 def command(model: Path, verify: bool, as_json: bool) -> None:
     import json
 
-    from camber.features.weights import Weights
     from camber.model.directory import ModelDirectory
 
-    directory = ModelDirectory.open(model, verify=verify)
-    if verify:
-        _open_everything(directory)
-    weights = Weights.read(directory.file("weights.tsv")) if "weights.tsv" in directory else Weights({})
-    bend = None
-    if "bent" in directory.settings or "bins.tsv" in directory:  # imports kernels, so only where it is needed
-        from camber.model.bend import read_bend
-
-        bend = read_bend(directory)
+    directory, weights, bend = ModelDirectory.opened(model, partial(_read, everything=verify), verify=verify)
     curves = [] if bend is None else bend.show(weights.values)
     bent = {curve.feature: len(curve) for curve in curves}
     trees = [] if bend is None else bend.trees(weights.values)
@@ -78,6 +71,20 @@ def command(model: Path, verify: bool, as_json: bool) -> None:
         click.echo("\nevery file is as it was written")
 
 
+def _read(directory: ModelDirectory, *, everything: bool) -> tuple[ModelDirectory, Weights, Bend | None]:
+    """Read what is told of a model, its weights and its bend, or everything, which checks it."""
+    from camber.features.weights import Weights
+
+    if everything:
+        _open_everything(directory)
+    weights = Weights.read(directory.file("weights.tsv")) if "weights.tsv" in directory else Weights({})
+    if "bent" not in directory.settings and "bins.tsv" not in directory:
+        return directory, weights, None
+    from camber.model.bend import read_bend  # imports kernels, so only where it is needed
+
+    return directory, weights, read_bend(directory)
+
+
 def _kernels(bend: Bend | None, weights: Mapping[str, float]) -> list[str]:
     """Return what there is to tell about kernels, if there are any."""
     if bend is None:
@@ -104,8 +111,8 @@ def _open_everything(directory: ModelDirectory) -> None:
     if directory.kind == RERANKER:
         from camber.rerank.reranker import Reranker
 
-        Reranker.load(directory.path)
+        Reranker.of(directory)
         return
     open_translator(directory)
     if f"{ALIGNER}/aligner.json" in directory:
-        Aligner.load(directory.path / ALIGNER)
+        Aligner.load(directory.path / ALIGNER).after(directory.journal.lessons())

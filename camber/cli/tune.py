@@ -74,18 +74,21 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
 
 def _refuse_idle(model: Path, bend: str) -> None:
     """Refuse hyper-parameters of bins and trees where there are none, or where they are made already."""
+    from camber.bend.bend import Bend
     from camber.bend.kinds import KEEP, idle_settings, settings_of
     from camber.model.bend import read_bend
     from camber.model.directory import ModelDirectory
     from camber.model.kinds import check_weighs
     from camber.tune.grid import MADE_WITH
 
-    directory = ModelDirectory.open(model)
-    check_weighs(directory)
-    if bend != KEEP:
+    def kept_bend(directory: ModelDirectory) -> Bend | None:
+        check_weighs(directory)
+        return read_bend(directory) if bend == KEEP else None
+
+    kept = ModelDirectory.opened(model, kept_bend)
+    if kept is None:
         refuse_idle(idle_settings(bend), f"to --bend {bend}")
         return
-    kept = read_bend(directory)
     told = f"to bins ({kept.kind})" if kept.width else "to a model without bins or trees"
     if "trees" in settings_of(kept.kind):
         told = f"to trees that are kept ({kept.kind})"

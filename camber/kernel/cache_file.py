@@ -80,4 +80,7 @@ class CacheFile(IndexDataCacheFile):
             except OSError as error:
                 tell_once("kept", "%s: cannot be removed (%s)", path, error.strerror)
             raise _DamagedError(path)
-        return pickle.loads(data)
+        try:
+            return pickle.loads(data)
+        except Exception:  # of another version, which has other types of arguments, and shares our cache
+            raise _DamagedError(path) from None

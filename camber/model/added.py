@@ -74,9 +74,12 @@ def open_overlay(directory: ModelDirectory, store: RuleStore) -> Overlay | None:
         nothing = np.zeros(0, np.int32), np.zeros(1, np.int64)
         sides = (Sentences(*nothing, words) for words in (store.source_vocabulary, store.target_vocabulary))
         index = CorpusIndex.build(Bitext(*sides), Alignment(np.zeros((0, 2), np.int32), np.zeros(1, np.int64)))
-    longest = directory.settings.get("rules", {}).get("max_phrase_length", store.max_phrase_length)
+    longest = directory.whole(
+        directory.settings.get("rules", {}).get("max_phrase_length", store.max_phrase_length),
+        "settings.rules.max_phrase_length",
+    )
     lexicon = LexicalTable.load(directory.file(LEXICON)) if LEXICON in directory else None
-    return Overlay(store, _extended(index, directory.journal), int(longest), lexicon)
+    return Overlay(store, _extended(index, directory.journal), longest, lexicon)
 
 
 def _extended(index: CorpusIndex, journal: Journal) -> CorpusIndex:

@@ -21,7 +21,7 @@ import os
 import shutil
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -45,11 +45,13 @@ READABLE = (1, 2)  # format versions that this version of Camber reads
 RERANKER = "rerank"  # the kind of models that are no translators
 SMALL = 1 << 20  # files up to this length are always checked in full
 END = 64 << 10  # of larger ones, this much at both ends
+_REMEDY = "copy or train the model again"
 _SEAL = "# sha256 of the lines above: "
 # seconds to wait for a model that is being replaced, and how often opening begins anew because it was
 _PATIENCE, _ATTEMPTS = 5.0, 10
-# seconds that a writer waits: a reader holds the lock for a moment while it looks whether another writer is dead
-_READERS = 2.0
+# seconds that whoever has made a model waits for others who write to the same place, and for readers who look for a
+# moment whether another writer is dead: the work is done by then
+_WRITING = 30.0
 
 
 @dataclass
@@ -78,6 +80,7 @@ class Draft:
         Small ones are copied: people edit them, and must not edit the original too.
         """
         path = self.path(name)
+        path.unlink(missing_ok=True)  # it may be a link, and writing to it would change another model
         try:
             if os.stat(source).st_size <= SMALL:
                 shutil.copyfile(source, path)
@@ -93,7 +96,9 @@ class Draft:
                 self.take(Path(source) / path, str(PurePosixPath(name) / path))
 
     def take_model(self, model: ModelDirectory) -> None:
-        """Take over all files of another model, and the pairs that were added to it up to now."""
+        """Take over all files of another model, and nothing else, and the pairs that were added to it up to now."""
+        for path in self.folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         for name in model.files:
             self.take(model.path / name, name)
         take_journal(model.path, self.folder)
@@ -114,7 +119,7 @@ def write_model(
     check_place(path, kind)
     with places.telling_of_the_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with changing(path, _READERS), places.new_folder(path) as folder:
+        with changing(path, _WRITING), places.new_folder(path) as folder:
             draft = Draft(folder, {name: dict(table) for name, table in (settings or {}).items()})
             yield draft
             _seal(draft, kind)
@@ -271,8 +276,14 @@ class ModelDirectory:
 
     @classmethod
     def open(cls, path: str | Path, *, verify: bool = False) -> ModelDirectory:
-        """Open a model, or raise :class:`ModelError` that says what is wrong with it; `verify` reads every byte."""
-        path = Path(path)
+        """Open a model, or raise :class:`ModelError` that says what is wrong with it; `verify` reads every byte.
+
+        Whoever reads its files afterwards does so in :meth:`opened`.
+        """
+        return cls.opened(path, lambda directory: directory, verify=verify)
+
+    @classmethod
+    def _open(cls, path: Path, verify: bool) -> ModelDirectory:
         if not path.exists() and places.was_replaced(path.resolve()):
             with places.lock(path.resolve(), _PATIENCE):  # its writer needs a moment, unless it is dead
                 places.restore(path.resolve())
@@ -296,19 +307,23 @@ class ModelDirectory:
         """Return ``use(directory)`` of a model that was the same from the first file read to the last.
 
         Whoever replaces a model renames its directory: what was read before and after would be of two models. Then all
-        is read again.
+        is read again. If that happens again and again, writers have to wait once.
         """
         path = Path(path)
-        for _ in range(_ATTEMPTS):
-            before = _identity(path)
-            try:
-                result = use(ModelDirectory.open(path, verify=verify))
-            except (CamberError, OSError, ValueError):
-                if _identity(path) == before:
-                    raise
-                continue
-            if _identity(path) == before:
-                return result
+        for attempt in range(_ATTEMPTS):
+            with ExitStack() as stack:
+                if attempt == _ATTEMPTS - 1:
+                    with suppress(CamberError, OSError):  # the folder above may be write-protected
+                        stack.enter_context(places.lock(path.resolve(), _PATIENCE))
+                before = _identity(path)
+                try:
+                    result = use(ModelDirectory._open(path, verify))
+                except Exception:  # files of two models make anything possible
+                    if _stayed(path, before):
+                        raise
+                    continue
+                if _stayed(path, before):
+                    return result
         raise ModelError(f"{path}: replaced by other models all the time; try again when that is done")
 
     @property
@@ -321,10 +336,20 @@ class ModelDirectory:
         """What a reader wants to know: rules, words, pairs, added pairs, …."""
         sizes = dict(self.recorded_sizes)
         if self.journal.calls:
-            sizes["added_pairs"] = int(sizes.get("added_pairs", 0)) + len(self.journal)
+            sizes["added_pairs"] = self.recorded_size("added_pairs") + len(self.journal)
             if "pairs" in sizes:
-                sizes["pairs"] += sum(len(call.learnt) for call in self.journal.calls)
+                sizes["pairs"] = self.recorded_size("pairs") + sum(len(call.learnt) for call in self.journal.calls)
         return sizes
+
+    def recorded_size(self, name: str) -> int:
+        """Return one of the sizes that were recorded, 0 if it was not."""
+        return self.whole(self.recorded_sizes.get(name, 0), f"sizes.{name}")
+
+    def whole(self, value: Any, name: str) -> int:
+        """Return a value of `model.toml`, which must be a whole number."""
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+            raise ModelError(f"{self.path / MANIFEST}: {name} is {value!r:.40}, expected a whole number; {_REMEDY}")
+        return value
 
     @property
     def size(self) -> int:
@@ -360,6 +385,11 @@ def _identity(path: Path) -> tuple[int, ...]:
     return folder.st_dev, folder.st_ino, manifest.st_ino, manifest.st_mtime_ns, manifest.st_size
 
 
+def _stayed(path: Path, before: tuple[int, ...]) -> bool:
+    """Say whether what was at a place `before` is there still, be it no model at all."""
+    return _identity(path) == before and bool(before or not places.was_replaced(path.resolve()))
+
+
 def _read_manifest(path: Path) -> dict[str, Any]:
     place = path / MANIFEST
     if not path.exists():
@@ -371,7 +401,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         body, _, seal = text.rpartition(_SEAL)
         manifest = tomllib.loads(text)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, OSError) as error:
-        raise ModelError(f"{place}: cannot be read ({error}); copy or train the model again") from None
+        raise ModelError(f"{place}: cannot be read ({error}); {_REMEDY}") from None
     if "camber" not in manifest or not isinstance(manifest.get("format"), int):
         raise ModelError(f"{path}: not a Camber model ({MANIFEST} has no format version)")
     if manifest["format"] not in READABLE:
@@ -387,23 +417,22 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         and all(isinstance(facts.get("bytes"), int) for facts in manifest.get("files", {}).values())
         and "files" in manifest
     ):
-        raise ModelError(f"{place}: not what a model records; copy or train the model again")
+        raise ModelError(f"{place}: not what a model records; {_REMEDY}")
     if seal.strip() != hashlib.sha256(body.encode()).hexdigest():
-        raise ModelError(f"{place}: changed or cut short since it was written; copy or train the model again")
+        raise ModelError(f"{place}: changed or cut short since it was written; {_REMEDY}")
     return manifest
 
 
 def _check_file(path: Path, name: str, facts: Mapping[str, Any], verify: bool) -> None:
     place = path / _checked_name(name)
-    remedy = "copy or train the model again"
     try:
         length = place.stat().st_size
         if length != facts["bytes"]:
-            raise ModelError(f"{place}: {length:,} bytes, expected {facts['bytes']:,}; {remedy}")
+            raise ModelError(f"{place}: {length:,} bytes, expected {facts['bytes']:,}; {_REMEDY}")
         whole = verify or length <= SMALL
         if _digest(place, length, whole) != facts.get("sha256" if whole else "ends"):
-            raise ModelError(f"{place}: its content changed since the model was written (checksum); {remedy}")
+            raise ModelError(f"{place}: its content changed since the model was written (checksum); {_REMEDY}")
     except FileNotFoundError:
-        raise ModelError(f"{place}: a file of the model is missing; {remedy}") from None
+        raise ModelError(f"{place}: a file of the model is missing; {_REMEDY}") from None
     except OSError as error:
         raise ModelError(f"{place}: cannot be read ({error.strerror})") from None

@@ -58,7 +58,7 @@ class GrammarsKind:
         """Open the rules of a model, with the settings of the search that it records."""
         settings = ChartSettings.from_dict(directory.settings.get("chart", {}))
         if any(name.startswith(f"{TABLE}/") for name in directory.files):
-            limit = int(directory.settings.get("table", {}).get("limit", 0))
+            limit = directory.whole(directory.settings.get("table", {}).get("limit", 0), "settings.table.limit")
             table = RuleTable.load(directory.path / TABLE).giving(limit=limit, span=settings.span_limit)
             return GrammarRules(table, NATIVE, settings)
         return GrammarRules(GrammarSet.load(directory.path / GRAMMARS), CDEC, settings)

@@ -39,6 +39,7 @@ PAIRS, ALIGNER = "pairs.jsonl", "aligner.json"
 MOST_SEGMENTS = 16
 
 _NAME = re.compile(r"(\d{8,})-(\d{8,})")
+_LINK = re.compile(r"\d{1,9}-\d{1,9}", re.ASCII)
 _SEAL = b"\n# sha256 of the lines above: "
 _REMEDY = "copy the model again, or train it and add the pairs again"
 # a reader may list the folder in the moment when some segments are joined
@@ -299,10 +300,21 @@ def _read_calls(path: Path, text: bytes, number: int) -> Iterator[Call]:
                 )
             if (facts["call"], facts["pairs"]) != (number, len(lines)):
                 raise ValueError(f"call {facts['call']} of {facts['pairs']} pairs, expected {number} of {len(lines)}")
-            yield Call(tuple(Pair(**json.loads(line)) for line in lines), bool(facts["lesson"]), digest)
-        except (ValueError, KeyError, TypeError) as error:
+            yield Call(tuple(_read_pair(line) for line in lines), bool(facts["lesson"]), digest)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ModelError(f"{path}: not what was added ({error}); {_REMEDY}") from None
         number += 1
+
+
+def _read_pair(line: str) -> Pair:
+    """Read a pair; what is none raises ValueError or TypeError."""
+    pair = Pair(**json.loads(line))
+    texts = (pair.source, pair.target, pair.tokens, pair.target_tokens, "" if pair.links is None else pair.links)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"a pair that is not made of texts: {line[:60]}")
+    if pair.links is not None and not all(_LINK.fullmatch(link) for link in pair.links.split()):
+        raise ValueError(f"links of a pair: {pair.links[:60]}")
+    return pair
 
 
 def _opened(path: Path, text: bytes, start: int) -> tuple[str, str, int]:
@@ -312,7 +324,11 @@ def _opened(path: Path, text: bytes, start: int) -> tuple[str, str, int]:
     digest = hashlib.sha256(text[start : max(end, start)]).hexdigest()
     if seal != digest.encode() + b"\n":
         raise ModelError(f"{path}: changed or cut short since it was written (checksum); {_REMEDY}")
-    return text[start:end].decode(), digest, end + len(_SEAL) + len(seal)
+    try:
+        body = text[start:end].decode()
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: not what was added ({error}); {_REMEDY}") from None
+    return body, digest, end + len(_SEAL) + len(seal)
 
 
 def _read_lesson(segment: Segment) -> Lesson | None:
@@ -333,7 +349,7 @@ def _read_lesson(segment: Segment) -> Lesson | None:
         if end != len(text) or lists.pop("format") != FORMAT:
             raise ValueError(f"format {FORMAT} expected")
         return Lesson.from_dict(lists)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ModelError(f"{path}: not what an aligner learnt ({error}); {_REMEDY}") from None
 
 

@@ -85,6 +85,6 @@ def check_weighs(directory: ModelDirectory) -> None:
 
 def open_weighed(rules: Unweighted, directory: ModelDirectory) -> tuple[LogLinear, Weights]:
     """Give rules the language models, the bend and the weights of their model."""
-    models = open_language_models(directory.path, int(directory.sizes.get("language_models", 0)))
+    models = open_language_models(directory.path, directory.recorded_size("language_models"))
     bend, weights = in_todays_terms(directory, read_bend(directory, rules.inputs(len(models))))
     return rules.weighted(models, weights, bend), weights

@@ -26,6 +26,7 @@ from camber.files import read_lines, read_parallel
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.metrics.bleu import BLEU
+from camber.model import places
 from camber.model.bend import TABLE
 from camber.model.directory import check_place, is_model, recorded, write_model
 from camber.model.journal import Journal
@@ -121,13 +122,22 @@ def train(
             log.info("not tuned: there is no dev set")
         if tuning is None and settings.tune.bend not in (KEEP, NONE):
             log.warning("not bent: %s is made by tuning, and there was too little text to tune on", settings.tune.bend)
-        training.assemble(model, made, tuning)
+        try:
+            training.assemble(model, made, tuning)
+        except PairsAdded as error:  # the work is not lost, and neither are the pairs
+            beside = places.free_name(model, "trained")
+            training.assemble(beside, made, tuning)
+            raise PairsAdded(f"{error}; that happened while this training ran, whose model is in {beside}") from None
         if not keep_work:
             stages.remove()
     translator = load(model)
     if dev and tuning is None and not told:
         _report(translator, dev, engine)
     return translator
+
+
+class PairsAdded(ModelError):
+    """A model that pairs were added to, which must not be replaced."""
 
 
 @dataclass(frozen=True)
@@ -289,9 +299,11 @@ def _check_added(model: Path) -> None:
     """Refuse to replace a model that knows pairs which no training has."""
     if not is_model(model):
         return
-    count = int(recorded(model).get("sizes", {}).get("added_pairs", 0)) + len(Journal.read(model))
+    sizes = recorded(model).get("sizes")
+    before = sizes.get("added_pairs", 0) if isinstance(sizes, dict) else 0
+    count = (before if isinstance(before, int) else 1) + len(Journal.read(model))
     if count:
-        raise ModelError(
+        raise PairsAdded(
             f"{model}: {count:,} pairs were added to this model, which training would lose; train into another "
             "directory and add them there with `camber add`, or remove this model"
         )

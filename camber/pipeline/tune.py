@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from camber.files import read_parallel, write_lines
 from camber.metrics.metric import CLOSEST
 from camber.model import places
 from camber.model.bend import write_bend
-from camber.model.directory import ModelDirectory, check_place, write_model
+from camber.model.directory import Draft, ModelDirectory, check_place, write_model
 from camber.model.kinds import check_weighs
 from camber.model.translator import Translator, load
 from camber.tune.dev_set import DevSet
@@ -53,11 +54,11 @@ def tune_model(
     check_weighs(directory := ModelDirectory.open(model))
     check_place(out or model, directory.kind)
     source, *references = read_parallel(dev_source, *_paths(dev_target))
-    settings = _as_recorded(settings, model)
     hyper_targets = _paths(hyper_target or ())
     if len({bool(grid), hyper_source is not None, bool(hyper_targets)}) > 1:
         raise SettingsError("hyper-parameters need a grid, and a hyper set of source and target; give all three")
     translator = load(model)
+    settings = _as_recorded(settings, translator)
     hyper = None
     if grid and hyper_source is not None:
         lines, *hyper_references = read_parallel(hyper_source, *hyper_targets)
@@ -121,12 +122,12 @@ def dev_set(
     )
 
 
-def _as_recorded(settings: TuneSettings | Mapping[str, Any] | None, model: str | Path) -> TuneSettings:
+def _as_recorded(settings: TuneSettings | Mapping[str, Any] | None, translator: Translator) -> TuneSettings:
     """Let a bend that is kept also keep how it was tied, unless other numbers are asked for."""
     if isinstance(settings, TuneSettings):
         return settings
     named = dict(settings or {})
-    known = ModelDirectory.open(model).settings.get("tune", {})
+    known = translator.directory.settings.get("tune", {}) if translator.directory else {}
     kept = ("beta", "gamma") if named.get("bend", KEEP) == KEEP else ()
     return TuneSettings.from_dict({name: known[name] for name in kept if name in known} | named)
 
@@ -147,7 +148,7 @@ def with_weights(
     If the weights are the outcome of a grid, its trials and the settings that it chose are kept. If `model` is not the
     one any more that the translator was opened from, that is an error, and the weights are kept beside `out`.
     """
-    directory = ModelDirectory.open(model)
+    directory = translator.directory or ModelDirectory.open(model)
     recorded = dict(directory.settings)
     if isinstance(outcome, GridOutcome):
         settings = outcome.settings
@@ -158,10 +159,9 @@ def with_weights(
         recorded["tune"] = replace(settings, bend=bend.kind, **made_with).to_dict()
     recorded |= translator.decoder.recorded
     with write_model(out, directory.kind, recorded) as draft:
-        now = ModelDirectory.open(model)  # again: pairs may have been added since
-        if translator.directory is not None and now.made != translator.directory.made:
+        now = ModelDirectory.opened(model, partial(_taken, draft, directory))  # again: pairs may have been added since
+        if now.made != directory.made:
             raise _replaced(Path(model), Path(out), translator)
-        draft.take_model(now)
         translator.weights.write(draft.path("weights.tsv"))
         write_bend(translator.decoder.bend, draft)
         if isinstance(outcome, GridOutcome):
@@ -169,6 +169,13 @@ def with_weights(
         else:
             draft.path(GRID).unlink(missing_ok=True)
     return load(out)
+
+
+def _taken(draft: Draft, before: ModelDirectory, now: ModelDirectory) -> ModelDirectory:
+    """Take over the files of a model if it is still the one that it was before; return what is there now."""
+    if now.made == before.made:
+        draft.take_model(now)
+    return now
 
 
 def _replaced(model: Path, out: Path, translator: Translator) -> ModelError:

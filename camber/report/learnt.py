@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import camber
 from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
 from camber.errors import CamberError
@@ -48,12 +47,13 @@ def learnt(model: Any) -> Learnt:
     """Return what a translator or re-ranker (a folder, or one that is open) learnt; a linear one is an error."""
     from camber.model.directory import ModelDirectory
     from camber.model.kinds import check_weighs
+    from camber.model.translator import open_translator
     from camber.rerank.mixture import Mixed
     from camber.rerank.reranker import KIND, Reranker
 
     where = str(model) if isinstance(model, str | Path) else "MODEL"
     if isinstance(model, str | Path):
-        model = Reranker.load(model) if ModelDirectory.open(model).kind == KIND else camber.load(model)
+        model = ModelDirectory.opened(model, lambda it: Reranker.of(it) if it.kind == KIND else open_translator(it))
     if isinstance(model, Reranker):
         linear, remedy = model.fitted.bent is None, f"camber rerank fit --learner mnr --model {where} …"
         kernels = model.fitted if isinstance(model.fitted, Mixed) else None

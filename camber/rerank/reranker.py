@@ -301,10 +301,11 @@ class Reranker:
     @classmethod
     def load(cls, path: str | Path) -> Reranker:
         """Open a model directory that :meth:`save` wrote."""
-        return ModelDirectory.opened(path, cls._of)
+        return ModelDirectory.opened(path, cls.of)
 
     @classmethod
-    def _of(cls, model: ModelDirectory) -> Reranker:
+    def of(cls, model: ModelDirectory) -> Reranker:
+        """Open what a model directory holds (inside :meth:`ModelDirectory.opened`)."""
         path = model.path
         if model.kind != KIND:
             raise ModelError(f"{path}: a {model.kind} model, which cannot re-rank lists; fit one: camber rerank fit")

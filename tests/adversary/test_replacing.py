@@ -6,15 +6,17 @@ import multiprocessing
 import os
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from camber.errors import ModelError
+from camber.errors import CamberError, ModelError
 from camber.features.weights import Weights
+from camber.model import directory as directory_module
 from camber.model import places
-from camber.model.directory import ModelDirectory, write_model
+from camber.model.directory import ModelDirectory, _identity, write_model
 from camber.model.translator import load
 from camber.pipeline import tune as tune_module
 from camber.pipeline.add import Adder
@@ -53,14 +55,48 @@ def test_a_load_is_of_one_model(tmp_path):
     assert seen == {0, 1}
 
 
-def test_a_model_that_changes_all_the_time_is_told(tmp_path):
+def test_writers_wait_for_a_reader_that_they_disturb_all_the_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(directory_module, "_WRITING", 0.0)
+    make(tmp_path / "m", 1)
+    calls = []
+
+    def use(directory: ModelDirectory) -> int:
+        calls.append(1)
+        with suppress(CamberError):  # in use, at the last attempt
+            make(tmp_path / "m", 2)
+        return int(directory.array("a.npy")[0])
+
+    assert ModelDirectory.opened(tmp_path / "m", use) == 2
+    assert len(calls) > 2
+
+
+def test_a_model_that_changes_all_the_time_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(directory_module, "_PATIENCE", 0.0)
     make(tmp_path / "m", 1)
 
     def use(directory: ModelDirectory) -> None:
-        make(tmp_path / "m", 2)
+        os.utime(tmp_path / "m" / "model.toml")  # as a writer that knows nothing of locks
 
     with pytest.raises(ModelError, match="replaced by other models all the time"):
         ModelDirectory.opened(tmp_path / "m", use)
+
+
+def test_a_model_that_is_away_for_a_moment_is_not_said_to_be_missing(tmp_path, monkeypatch):
+    """Both looks at a place may fall into moments between two renames, though models were there in between."""
+    make(tmp_path / "m", 1)
+    aside = tmp_path / f"{places.prefix(tmp_path / 'm', 'old')}x"
+    read, moments = directory_module._read_manifest, []
+
+    def away(path: Path) -> dict:
+        if not moments:
+            moments.append(1)
+            os.rename(path, aside)
+        return read(path)
+
+    monkeypatch.setattr(directory_module, "_read_manifest", away)
+    identities = iter([()])
+    monkeypatch.setattr(directory_module, "_identity", lambda path: next(identities, None) or _identity(path))
+    assert ModelDirectory.open(tmp_path / "m").array("a.npy")[0] == 1
 
 
 def test_errors_of_a_model_that_stays_are_told_at_once(tmp_path):

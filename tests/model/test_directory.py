@@ -94,7 +94,8 @@ with write_model(sys.argv[1]) as draft:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
-def test_a_killed_writer_leaves_no_model_and_is_cleaned_up_by_the_next(tmp_path):
+def test_a_killed_writer_leaves_no_model_and_is_cleaned_up_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr("camber.model.directory._WRITING", 0.0)
     with subprocess.Popen([sys.executable, "-c", KILLED, tmp_path / "m"], stdout=subprocess.PIPE) as writer:
         assert writer.stdout.readline() == b"ready\n"
         with pytest.raises(CamberError, match=f"in use by another process .number {writer.pid}"):

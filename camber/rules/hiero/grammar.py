@@ -20,6 +20,7 @@ from camber.arrays.checks import Checks
 from camber.arrays.types import F8, I8, U1
 from camber.corpus import Vocabulary
 from camber.corpus.inputs import Input
+from camber.kernel import kernel
 from camber.rules.columns import Indicators, RuleColumns
 from camber.rules.source import RuleSource
 
@@ -112,15 +113,53 @@ class _Targets(Protocol):
 
 
 def check_rules(
-    checks: Checks, source: npt.NDArray[np.integer], source_offsets: I8, rules: _Targets, count: int
+    checks: Checks, source: npt.NDArray[np.integer], source_offsets: I8, rule_offsets: I8, rules: _Targets, count: int
 ) -> None:
-    """Refuse columns that a kernel would read outside of: source sides, and the target sides of `count` rules."""
-    checks.offsets("source_offsets", source_offsets, len(source_offsets) - 1, len(source))
+    """Refuse columns that a kernel would read outside of: source sides, and the target sides of `count` rules.
+
+    Those with source side `n` are ``rule_offsets[n]`` … ``rule_offsets[n + 1] - 1``.
+    """
+    sides = len(source_offsets) - 1
+    checks.offsets("source_offsets", source_offsets, sides, len(source))
+    checks.offsets("rule_offsets", rule_offsets, sides, count)
     checks.offsets("target_offsets", rules.target_offsets, count, len(rules.target))
     checks.offsets("link_offsets", rules.link_offsets, count, len(rules.links))
     checks.shape("links", rules.links, len(rules.links), 2)
     checks.below("source", source, len(rules.source_words), least=-2)
     checks.below("target", rules.target, len(rules.target_words), least=-2)
+    bad = _bad_rule(
+        source, source_offsets, rule_offsets, rules.target, rules.target_offsets, rules.links, rules.link_offsets
+    )
+    checks.that(bad < 0, "target", f"rule {bad} has other non-terminals than its source side, or links outside it")
+
+
+@kernel
+def _bad_rule(source, source_offsets, rule_offsets, target, target_offsets, links, link_offsets):
+    """Return the first rule with non-terminals that do not pair or links outside its symbols, -1: there is none.
+
+    A source side has no non-terminal, the first, or the first and then the second; the target side has the same ones.
+    """
+    for side in range(len(source_offsets) - 1):
+        gaps, symbols = 0, source_offsets[side + 1] - source_offsets[side]
+        ordered = symbols > 0
+        for at in range(source_offsets[side], source_offsets[side + 1]):
+            if source[at] < 0:
+                gaps += 1
+                ordered &= source[at] == -gaps
+        ordered &= symbols > gaps or gaps == 2
+        for rule in range(rule_offsets[side], rule_offsets[side + 1]):
+            seen, first, second = 0, 0, 0
+            for at in range(target_offsets[rule], target_offsets[rule + 1]):
+                seen += target[at] < 0
+                first += target[at] == -1
+                second += target[at] == -2
+            if not ordered or seen != gaps or first != min(gaps, 1) or second != max(gaps - 1, 0):
+                return rule
+            others = target_offsets[rule + 1] - target_offsets[rule]
+            for link in range(link_offsets[rule], link_offsets[rule + 1]):
+                if links[link, 0] >= symbols or links[link, 1] >= others:
+                    return rule
+    return -1
 
 
 def _text(symbols: I8, words: Vocabulary) -> list[str]:

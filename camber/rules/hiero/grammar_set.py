@@ -171,16 +171,18 @@ class GrammarSet:
         folder = Path(folder)
         try:
             names = tuple(json.loads((folder / "features.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise ModelError(f"{folder / 'features.json'}: cannot be read ({error}); convert the model again") from None
         words = [Vocabulary.load(folder / f"{side}_words.txt") for side in ("source", "target")]
         remedy = "convert the model again"
         rules = Grammar(names, **open_arrays(folder, _COLUMNS, remedy), source_words=words[0], target_words=words[1])
         grammars = cls(rules, **open_arrays(folder, _SENTENCES, remedy))
-        checks, count = Checks(folder, remedy), len(rules.features)
-        check_rules(checks, rules.source, rules.source_offsets, rules, count)
+        checks, count, sentences = Checks(folder, remedy), len(rules.features), len(grammars.offsets) - 1
+        checks.names("features.json", names)
+        checks.shape("source_offsets", rules.source_offsets, count + 1)
+        check_rules(checks, rules.source, rules.source_offsets, np.arange(count + 1), rules, count)
         checks.shape("features", rules.features, count, len(names))
-        checks.offsets("offsets", grammars.offsets, len(grammars), count)
-        checks.offsets("word_offsets", grammars.word_offsets, len(grammars), len(grammars.words))
+        checks.offsets("offsets", grammars.offsets, sentences, count)
+        checks.offsets("word_offsets", grammars.word_offsets, sentences, len(grammars.words))
         checks.below("words", grammars.words, len(words[0]))
         return grammars

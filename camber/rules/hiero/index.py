@@ -22,7 +22,7 @@ from camber.arrays.types import I4, I8, AnyArray
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.vocabulary import Vocabulary
 from camber.errors import CamberError
-from camber.rules.hiero.suffix_array import ends_of, find_phrase, merge_suffixes, sort_suffixes
+from camber.rules.hiero.suffix_array import are_sorted, ends_of, find_phrase, merge_suffixes, sort_suffixes
 from camber.rules.phrase.pairs import check_alignment
 
 #: Version of the folder that :meth:`CorpusIndex.save` writes.
@@ -185,7 +185,7 @@ class CorpusIndex:
 
     def _check_arrays(self, folder: Path) -> None:
         """Refuse arrays that a kernel would read outside of."""
-        checks, pairs, tokens = Checks(folder), len(self.source), len(self.source.ids)
+        checks, pairs, tokens = Checks(folder), len(self.source.offsets) - 1, len(self.source.ids)
         checks.offsets("source_offsets", self.source.offsets, pairs, tokens)
         checks.offsets("target_offsets", self.target.offsets, pairs, len(self.target.ids))
         checks.offsets("link_offsets", self.alignment.offsets, pairs, len(self.alignment.links))
@@ -194,8 +194,7 @@ class CorpusIndex:
         checks.below("source_ids", self.source.ids, len(self.source.vocabulary))
         checks.below("target_ids", self.target.ids, len(self.target.vocabulary))
         checks.below("suffixes", self.suffixes, tokens)
-        words = self.source.ids[self.suffixes]
-        checks.that((words[1:] >= words[:-1]).all(), "suffixes", "suffixes that are not sorted")
+        checks.that(are_sorted(self.source, self.suffixes), "suffixes", "suffixes that are not sorted")
         try:
             check_alignment(self.bitext, self.alignment)
         except CamberError as error:

@@ -190,7 +190,7 @@ class RuleTable:
         folder = Path(folder)
         try:
             names = tuple(json.loads((folder / "scores.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise ModelError(f"{folder}: cannot be opened ({error}); convert the model again") from None
         words = [Vocabulary.load(folder / f"{side}_words.txt") for side in ("source", "target")]
         columns = open_arrays(folder, _COLUMNS, "convert the model again")
@@ -201,8 +201,8 @@ class RuleTable:
     def _check(self, checks: Checks) -> None:
         """Refuse columns that a kernel would read outside of, and a trie in which it would go round and round."""
         sides, rules, nodes = len(self.source_offsets) - 1, len(self.scores), len(self.gap)
-        check_rules(checks, self.source, self.source_offsets, self, rules)
-        checks.offsets("rule_offsets", self.rule_offsets, sides, rules)
+        checks.names("scores.json", self.scores_names)
+        check_rules(checks, self.source, self.source_offsets, self.rule_offsets, self, rules)
         checks.shape("scores", self.scores, rules, len(self.scores_names))
         checks.shape("side", self.side, nodes)
         checks.below("side", self.side, sides, least=-1)

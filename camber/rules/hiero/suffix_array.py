@@ -66,6 +66,20 @@ def sort_suffixes(text: Sentences) -> I4:
     return order.astype(np.int32)
 
 
+def are_sorted(text: Sentences, order: I4) -> bool:
+    """Say whether `order`, positions of a text, is what :func:`sort_suffixes` gives.
+
+    A suffix is a word and the suffix behind it, so neighbours are compared by their words, then by the places of what
+    follows them: no comparison looks further.
+
+    >>> text = Sentences.encode([["b", "a"], ["b"]])
+    >>> are_sorted(text, np.array([2, 0, 1], np.int32)), are_sorted(text, np.array([0, 2, 1], np.int32))
+    (True, False)
+    """
+    place_of = np.full(len(text.ids), -1, np.int32)
+    return bool(_are_sorted(text.ids, ends_of(text), order, place_of))
+
+
 def merge_suffixes(words: I4, ends: I4, old: I4, new: I4) -> I4:
     """Merge two sorted lists of suffixes of one text; where both are equal the old one comes first.
 
@@ -96,6 +110,27 @@ def _rank(keys: I8, order: npt.NDArray[np.intp]) -> int:
     ranks = np.cumsum(step)
     keys[order] = ranks
     return int(ranks[-1]) if len(ranks) else 0
+
+
+@kernel
+def _are_sorted(words, ends, order, place_of):
+    """Fill `place_of`, the place of every position in `order`; say whether all are there, and in order."""
+    for place in range(len(order)):
+        if place_of[order[place]] >= 0:
+            return False
+        place_of[order[place]] = place
+    for place in range(1, len(order)):
+        a, b = np.int64(order[place - 1]), np.int64(order[place])
+        if words[a] != words[b]:
+            if words[a] > words[b]:
+                return False
+            continue
+        # where a sentence ends, what follows comes before everything else
+        a_next = place_of[a + 1] if a + 1 < ends[a] else np.int32(-1)
+        b_next = place_of[b + 1] if b + 1 < ends[b] else np.int32(-1)
+        if a_next > b_next or (a_next < 0 and b_next < 0 and a > b):
+            return False
+    return True
 
 
 @kernel

@@ -230,11 +230,31 @@ class RuleStore:
         checks.below("target_ids", self.target_ids, len(self.target_vocabulary))
         checks.finite("scores", self.scores, least=0.0)
         checks.finite("reordering", self.reordering, least=0.0)
+        bad = _unsorted(self.source_ids, self.source_offsets)
+        checks.that(bad < 0, "source_ids", f"phrase {bad} does not come after the one before it")
         bad = _outside(self.source_offsets, self.rule_offsets, self.target_offsets, self.link_offsets, self.links)
         checks.that(bad < 0, "links", f"rule {bad} has a link outside its words")
         longest = int(np.diff(self.source_offsets).max(initial=0))
         if self.max_phrase_length < longest or self.max_phrase_length > max(longest, _LONGEST):
             raise ModelError(f"{folder / 'rules.json'}: max_phrase_length {self.max_phrase_length}; {checks.remedy}")
+
+
+@kernel
+def _unsorted(ids, offsets):
+    """Return the first phrase that is empty or does not come after the one before it, -1: all are sorted."""
+    for phrase in range(len(offsets) - 1):
+        start, end = offsets[phrase], offsets[phrase + 1]
+        if start == end:
+            return phrase
+        if phrase == 0:
+            continue
+        before = offsets[phrase - 1]
+        while before < offsets[phrase] and start < end and ids[before] == ids[start]:
+            before += 1
+            start += 1
+        if start == end or (before < offsets[phrase] and ids[before] > ids[start]):
+            return phrase
+    return -1
 
 
 @kernel
