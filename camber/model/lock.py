@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -52,9 +53,10 @@ class Lock:
             except FileNotFoundError:
                 pass
             os.close(handle)  # the last owner removed the file after we had opened it: what we hold is not the lock
-        os.ftruncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n".encode())
         self._handle = handle
+        with suppress(OSError):  # whose lock it is helps others; on a full disk it goes unsaid
+            os.ftruncate(handle, 0)
+            os.write(handle, f"{os.getpid()}\n".encode())
         return self
 
     def __exit__(

@@ -19,6 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from camber.corpus.hotel import generate
+from camber.files import write_lines
+
 #: audited events that change something
 CHANGES = frozenset(
     ("os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "shutil.rmtree", "open")
@@ -70,3 +73,12 @@ def _run(action: Callable[[], Any], folder: str, event: int) -> None:
         traceback.print_exc()
         os._exit(2)
     os._exit(0)
+
+
+def text_files(folder: Path) -> Path:
+    """Write a small parallel text into a folder: train, shorter (less of it) and dev, in Spanish and English."""
+    corpus = generate(train=120, dev=12, test=5, seed=5)
+    for name, sides in (("train", corpus.train), ("dev", corpus.dev), ("shorter", corpus.train)):
+        for language, lines in zip(("es", "en"), sides, strict=True):
+            write_lines(folder / f"{name}.{language}", lines[:90] if name == "shorter" else lines)
+    return folder

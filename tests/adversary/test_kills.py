@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adversary.kills import killed
+from adversary.kills import killed, text_files
 from toys.lists import flipped
 
 import camber
-from camber.corpus.hotel import generate
-from camber.files import read_lines, write_lines
 from camber.model.directory import is_model
 from camber.model.translator import load
 from camber.pipeline.add import add
@@ -42,15 +40,7 @@ SETTINGS = {"lm": {"order": 2}, "align": {"model": "quick"}}
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small parallel text."""
-    folder = tmp_path_factory.mktemp("text")
-    corpus = generate(train=120, dev=12, test=5, seed=5)
-    for name in ("train", "dev"):
-        source, target = getattr(corpus, name)
-        write_lines(folder / f"{name}.es", source)
-        write_lines(folder / f"{name}.en", target)
-    write_lines(folder / "shorter.es", read_lines(folder / "train.es")[:90])
-    write_lines(folder / "shorter.en", read_lines(folder / "train.en")[:90])
-    return folder
+    return text_files(tmp_path_factory.mktemp("text"))
 
 
 def make(files: Path, model: Path, name: str = "train") -> Any:

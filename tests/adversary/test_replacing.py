@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import multiprocessing
 import os
 import shutil
+import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from toys.lists import flipped
 
+from camber.cli import cli
 from camber.errors import CamberError, ModelError
-from camber.features.weights import Weights
 from camber.model import directory as directory_module
 from camber.model import places
 from camber.model.directory import ModelDirectory, _identity, write_model
 from camber.model.translator import load
-from camber.pipeline import tune as tune_module
 from camber.pipeline.add import Adder
 from camber.pipeline.stages import Stages
-from camber.pipeline.tune import tune_model, with_weights
+from camber.pipeline.tune import with_weights
+from camber.rerank.reranker import Reranker
+
+ALL = os.environ.get("CAMBER_ADVERSARY") == "all"
+LINE = "¿ cuánto cuesta una habitación doble con baño ?"
+PAIR = "¡ hasta el martes !", "see you on Tuesday !"
 
 
 def make(path: Path, value: int) -> None:
@@ -112,27 +121,81 @@ def test_errors_of_a_model_that_stays_are_told_at_once(tmp_path):
     assert len(calls) == 1
 
 
+def _alternate(first: Path, second: Path, place: Path, stop: Path) -> None:
+    """Put two models at a place in turn until a file is there, and add pairs to what is there."""
+    for number in itertools.count():
+        if stop.exists():
+            return
+        directory = ModelDirectory.open((first, second)[number % 2])
+        with write_model(place, directory.kind, directory.settings) as draft:
+            draft.take_model(directory)
+        for pair in range(number % 3):
+            add_pairs(place, [f"{PAIR[0]} {pair}"], [f"{PAIR[1]} {pair}"])
+
+
+def add_pairs(model: Path, source: list[str], target: list[str]) -> None:
+    """Add pairs, without opening the model again."""
+    Adder(model).add(source, target)
+
+
 @pytest.mark.slow
-def test_tuning_does_not_touch_a_model_that_was_trained_meanwhile(
-    hotel_model, hotel_hiero, hotel_files, tmp_path, monkeypatch
-):
-    model = Path(shutil.copytree(hotel_model, tmp_path / "m"))
-    tune = tune_module.tune_translator
+def test_hundreds_of_loads_while_a_model_is_replaced(hotel_model, hotel_hiero, tmp_path, capsys):
+    """Each answers as one of both models does, with the pairs that were added up to a moment."""
+    loads = 300 if ALL else 25
+    place, stop = tmp_path / "m", tmp_path / "stop"
+    shutil.copytree(hotel_model, place)
+    expected = {load(model).translate([LINE])[0]: model for model in (hotel_model, hotel_hiero)}
+    assert len(expected) == 2
+    known = {PAIR[1] + end for end in (" 0", " 1")}
+    arguments = (hotel_model, hotel_hiero, place, stop)
+    writer = multiprocessing.get_context("spawn").Process(target=_alternate, args=arguments)
+    writer.start()
+    seen: Counter[str] = Counter()
+    try:
+        for number in range(loads):
+            if number % 5 == 4:
+                cli(["info", "--json", str(place), *(["--verify"] if number % 2 else [])], standalone_mode=False)
+                facts = json.loads(capsys.readouterr().out)
+                assert facts["signature"].split("|added")[0] in {ModelDirectory.open(m).made for m in arguments[:2]}
+                continue
+            translator = load(place, verify=number % 2 == 0)
+            answer, *repeats = translator.translate([LINE, f"{PAIR[0]} 0", f"{PAIR[0]} 1"])
+            assert expected[answer] == {"phrase": hotel_model, "hiero": hotel_hiero}[translator.directory.kind]
+            assert len(known.intersection(repeats)) == translator.directory.sizes.get("added_pairs", 0)
+            seen[translator.directory.signature] += 1
+    finally:
+        stop.touch()
+        writer.join(60)
+    assert writer.exitcode == 0
+    assert len(seen) > 2
 
-    def slowly(*arguments, **named):
-        outcome = tune(*arguments, **named)
-        shutil.rmtree(model)
-        shutil.copytree(hotel_hiero, model)  # as another training would
-        return outcome
 
-    monkeypatch.setattr(tune_module, "tune_translator", slowly)
-    with pytest.raises(ModelError, match="another model was written there") as caught:
-        tune_model(model, hotel_files / "dev.es", hotel_files / "dev.en", settings={"iterations": 1, "nbest": 10})
-    beside = tmp_path / "m.tuned"
-    assert str(beside) in str(caught.value)
-    assert Weights.read(beside / "weights.tsv").values.keys() == load(hotel_model).weights.values.keys()
-    assert load(model).translate(["una habitación"]) == load(hotel_hiero).translate(["una habitación"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.tuned"]
+def _save(rerankers: list[Reranker], place: Path, stop: Path) -> None:
+    for reranker in itertools.cycle(rerankers):
+        if stop.exists():
+            return
+        reranker.save(place)
+
+
+@pytest.mark.slow
+def test_rerankers_are_loaded_while_they_are_replaced(tmp_path):
+    nbest, references = flipped(sentences=30)
+    rerankers = [Reranker(learner=learner).fit(nbest, references) for learner in ("linear", "mnr", "trees")]
+    expected = {reranker.learner: reranker.scores(nbest).tolist() for reranker in rerankers}
+    place, stop = tmp_path / "r", tmp_path / "stop"
+    rerankers[0].save(place)
+    writer = threading.Thread(target=_save, args=(rerankers, place, stop))
+    writer.start()
+    seen = set()
+    try:
+        for _ in range(300 if ALL else 40):
+            reranker = Reranker.load(place)
+            assert reranker.scores(nbest).tolist() == expected[reranker.learner]
+            seen.add(reranker.learner)
+    finally:
+        stop.touch()
+        writer.join(60)
+    assert len(seen) > 1
 
 
 def test_weights_go_back_into_the_model_that_they_are_of(hotel_model, tmp_path):
