@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_array, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.types import F8
 from camber.corpus import Bitext, Sentences, Vocabulary
-from camber.errors import ModelError
 from camber.progress import log
 from camber.regress.continued import continued
 from camber.regress.margin import Centred, Margin, MarginRegression
@@ -97,10 +97,13 @@ class LearntRegression:
             for name, words in (("source", source), ("target", target))
         ]
         alphas = open_array(folder / "alphas.npy", np.float64, 1) if facts["margin"] else None
-        for side in sides:
-            inside = len(side.ids) == side.offsets[-1] and side.ids.max(initial=-1) < len(side.vocabulary)
-            if not inside or len(side) != len(sides[0]) or (alphas is not None and len(alphas) != len(side)):
-                raise ModelError(f"{folder}: arrays that contradict each other; copy or train the model again")
+        checks, pairs = Checks(folder), len(sides[0].offsets) - 1
+        for name, side in zip(("source", "target"), sides, strict=True):
+            checks.offsets(f"{name}_offsets", side.offsets, pairs, len(side.ids))
+            checks.below(f"{name}_ids", side.ids, len(side.vocabulary), least=-1)
+        if alphas is not None:
+            checks.shape("alphas", alphas, pairs)
+            checks.finite("alphas", alphas, least=0.0)
         return cls(Bitext(*sides), facts["ngrams"], alphas, facts["gap"])
 
 

@@ -16,67 +16,50 @@ import numpy as np
 import pytest
 from adversary import tampering
 from adversary.tampering import reseal
-from toys.lists import flipped
+from adversary.trials import tell
+from adversary.zoo import LINES, ZOO
 
 from camber.arrays.checks import Checks
 from camber.errors import ModelError
 from camber.model.translator import load
-from camber.pipeline.settings import TrainSettings
-from camber.pipeline.train import train
-from camber.rerank.reranker import Reranker
 
-TRIALS = 2000 if os.environ.get("CAMBER_ADVERSARY") == "all" else 120
-LINES = ["¿ cuánto cuesta una habitación doble ?", "quiero hablar con el director ."]
+ALL = os.environ.get("CAMBER_ADVERSARY") == "all"
+TRIALS = 1200 if ALL else 45
+#: in every run of the tests, these; their files are those of all others
+FEW = ("large-added", "hiero-large", "trees", "kernel-margin", "table", "grammars", "rerank-trees", "rerank-mixture")
 
 
-def attack(model: Path, *lines: str, seed: int = 1) -> dict[str, int]:
-    """Change a copy of a model again and again, in a process of its own; return how often what came out."""
+def attack(model: Path, seed: int = 1, **variables: str) -> dict[str, int]:
+    """Change a model again and again, in a process of its own; return how often what came out."""
     script = Path(tampering.__file__)
     search = os.pathsep.join([*sys.path, str(script.parents[1])])
-    done = subprocess.run(
-        [sys.executable, str(script), str(model), str(seed), str(TRIALS), *lines],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": search}, timeout=1800, check=False,
-    )  # fmt: skip
-    told = done.stdout.splitlines()[-6:]
-    assert done.returncode == 0, f"{told}\n{done.stderr[-2000:]}"
-    assert not any("slow" in json.loads(line) for line in done.stdout.splitlines())
-    counts: dict[str, int] = json.loads(told[-1])
+    environment = {**os.environ, "PYTHONPATH": search, **variables}
+    command = [sys.executable, str(script), str(model), str(seed), str(TRIALS), *LINES]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=7200, check=False)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-2000:]}"
+    counts: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    tell(f"tampering with {model.name}{' under bounds checks' if variables else ''}: {counts}")
     return counts
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "settings"),
-    [
-        ("phrase", {}),
-        ("phrase", {"rules": {"rule_features": "large"}}),
-        ("phrase", {"tune": {"bend": "trees", "tuner": "pro", "iterations": 2}}),
-        ("phrase", {"tune": {"bend": "mnr", "tuner": "pro", "iterations": 2}}),
-        ("hiero", {}),
-        ("sparse", {"sparse": {"instances": 20}}),
-        ("sparse", {"sparse": {"instances": 20, "decoder": "mixed"}}),
-    ],
-    ids=["phrase", "large", "trees", "bins", "hiero", "graph", "mixed"],
-)
-def test_changed_translators_answer_or_are_refused(method, settings, hotel_files, tmp_path):
-    chosen = TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}, **settings})
-    dev = {"dev_source": hotel_files / "dev.es", "dev_target": hotel_files / "dev.en"}
-    train(
-        hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", method=method, settings=chosen,
-        tuned="tune" in settings, **dev,
-    )  # fmt: skip
-    counts = attack(tmp_path / "m", *LINES)
+@pytest.mark.parametrize("kind", ZOO if ALL else FEW)
+def test_changed_models_answer_or_are_refused(kind, hotel_files, tmp_path):
+    counts = attack(ZOO[kind](hotel_files, tmp_path / kind))
     assert counts["refused"] > TRIALS // 5
-    assert counts["answered"] > TRIALS // 10
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("learner", ["linear", "mnr", "trees", "mixture"])
-def test_changed_rerankers_open_or_are_refused(learner, tmp_path):
-    nbest, references = flipped(sentences=40)
-    Reranker(learner=learner).fit(nbest, references).save(tmp_path / "m")
-    counts = attack(tmp_path / "m")
-    assert counts["refused"] > TRIALS // 5
+@pytest.mark.skipif(not ALL, reason="kernels are compiled anew: only with CAMBER_ADVERSARY=all")
+@pytest.mark.parametrize("kind", ZOO)
+def test_no_kernel_leaves_the_arrays_of_a_changed_model(kind, hotel_files, tmp_path, checked_kernels):
+    attack(ZOO[kind](hotel_files, tmp_path / kind), 2, NUMBA_BOUNDSCHECK="1", CAMBER_CACHE=str(checked_kernels))
+
+
+@pytest.fixture(scope="module")
+def checked_kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for kernels that check bounds."""
+    return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture

@@ -187,6 +187,8 @@ ZOO: dict[str, Callable[[Path, Path], Path]] = {
     "kernel": partial(_train, method="kernel"),
     "kernel-added": partial(_train, method="kernel", added=True),
     "kernel-margin": partial(_train, method="kernel", kernel={"regression": "mmr"}),
+    "sparse": partial(_train, method="sparse"),
+    "sparse-table": partial(_train, method="sparse", added=True, sparse={"decoder": "table"}),
     "moses": _moses,
     "table": _table,
     "grammars": _grammars,
