@@ -20,8 +20,8 @@ train --source T/train.es --target T/train.en --dev-source T/dev.es --dev-target
  --align-model quick --rule-features large --bend trees --trees 3 --tuner pro --iterations 2 --nbest 20 --threads N
 train --source T/train.es --target T/train.en --no-tune --method hiero --model hiero --lm-order 2 --threads N
 train --source T/train.es --target T/train.en --no-tune --method kernel --model kernel --preimage-scale 1 --threads N
-tune hiero --dev-source T/dev.es --dev-target T/dev.en --bend mnr --bits 3 --tuner expected-bleu --iterations 1 --nbest 20 \
- --threads N
+tune hiero --dev-source T/dev.es --dev-target T/dev.en --bend mnr --bits 3 --tuner expected-bleu \
+ --iterations 1 --nbest 20 --threads N
 add phrase --source T/shorter.es --target T/shorter.en --threads N
 add hiero --source T/shorter.es --target T/shorter.en --threads N
 translate phrase --input T/dev.es --output phrase.en --nbest 20 --nbest-file list.jsonl --threads N

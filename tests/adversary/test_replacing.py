@@ -18,7 +18,7 @@ import pytest
 from adversary.trials import tell
 from toys.lists import flipped
 
-from camber.cli import cli
+from camber.cli.info import command as info
 from camber.errors import CamberError, ModelError
 from camber.model import directory as directory_module
 from camber.model import places
@@ -158,7 +158,7 @@ def test_hundreds_of_loads_while_a_model_is_replaced(hotel_model, hotel_hiero, t
             time.sleep(0.05)
         for number in range(loads):
             if number % 5 == 4:
-                cli(["info", "--json", str(place), *(["--verify"] if number % 2 else [])], standalone_mode=False)
+                info.main(["--json", str(place), *(["--verify"] if number % 2 else [])], standalone_mode=False)
                 facts = json.loads(capsys.readouterr().out)
                 assert facts["signature"].split("|added")[0] in {ModelDirectory.open(m).made for m in arguments[:2]}
                 continue
