@@ -5,6 +5,7 @@ A few moments in every run of the tests; many with CAMBER_ADVERSARY=all (`make a
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from adversary.disk import NotAllowed, left, refused, with_disk
 from adversary.kills import text_files
+from adversary.trials import tell
 from toys.lists import flipped
 
 from camber.model.directory import ModelDirectory
@@ -96,6 +98,7 @@ def attack(prepare: Callable[[Path], Any], action: Callable[[Path], Any], *, kee
     finally:
         for mark in marks:
             os.close(mark)
+    tell(f"{inspect.stack()[1].function}: {TRIALS} disks, refused by {count.count(b'r')} of them")
     return count.count(b"r")
 
 

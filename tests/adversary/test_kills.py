@@ -5,6 +5,7 @@ A few moments in every run of the tests; all of them with CAMBER_ADVERSARY=all (
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 from collections.abc import Callable
@@ -14,12 +15,14 @@ from typing import Any
 
 import pytest
 from adversary.kills import killed, text_files
+from adversary.trials import tell
 from toys.lists import flipped
 
 import camber
-from camber.model.directory import is_model
+from camber.model.directory import ModelDirectory, is_model
+from camber.model.journal import MOST_SEGMENTS
 from camber.model.translator import load
-from camber.pipeline.add import add
+from camber.pipeline.add import Adder, add
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 from camber.pipeline.tune import tune_model
@@ -79,11 +82,13 @@ def visit(
             else:
                 high = middle
         total = high
-    event = 0
+    event = visits = 0
     while True:
         prepare(fresh(folder))
         if not killed(partial(action, folder), folder, event):
+            tell(f"{inspect.stack()[1].function}: {visits} kills at {event} events, each followed by a run to the end")
             return event
+        visits += 1
         fine(folder)
         action(folder)
         done(folder)
@@ -202,3 +207,43 @@ def test_fitting_a_reranker_is_killed(tmp_path):
         assert not leftovers(folder)
 
     assert visit(fit, lambda folder: None, fine, done, tmp_path / "home") > 3
+
+
+def test_an_adding_that_joins_the_journal_is_killed(files, tmp_path):
+    """The journal has so many folders that the next pair joins them."""
+    old, home = tmp_path / "old", tmp_path / "home"
+    make(files, old)
+    adder = Adder(old)
+    for number in range(MOST_SEGMENTS):
+        adder.add([f"la llave {number} , por favor ."], [f"the key {number} , please ."])
+
+    def done(folder: Path) -> None:
+        model = ModelDirectory.open(folder / "m", verify=True)
+        assert model.sizes["added_pairs"] == MOST_SEGMENTS + 1
+        assert len(model.journal.segments) <= MOST_SEGMENTS + 1  # who comes next joins them
+        assert not leftovers(folder)
+
+    def fine(folder: Path) -> None:
+        assert ModelDirectory.open(folder / "m", verify=True).sizes["added_pairs"] >= MOST_SEGMENTS
+
+    def action(folder: Path) -> None:
+        Adder(folder / "m").add(["¡ hasta el martes !"], ["see you on Tuesday !"])
+
+    assert visit(action, lambda folder: shutil.copytree(old, folder / "m"), fine, done, home) > 5
+
+
+def test_fitting_a_reranker_that_replaces_another_is_killed(tmp_path):
+    nbest, references = flipped(sentences=30)
+    rerankers = [Reranker(learner=learner).fit(nbest, references) for learner in ("linear", "mnr")]
+
+    def fine(folder: Path) -> None:
+        assert Reranker.load(folder / "r").learner in ("linear", "mnr")
+
+    def done(folder: Path) -> None:
+        assert Reranker.load(folder / "r").learner == "mnr"
+        assert not leftovers(folder)
+
+    def prepare(folder: Path) -> None:
+        rerankers[0].save(folder / "r")
+
+    assert visit(lambda folder: rerankers[1].save(folder / "r"), prepare, fine, done, tmp_path / "home") > 3

@@ -24,7 +24,7 @@ from camber.errors import ModelError
 from camber.model.translator import load
 
 ALL = os.environ.get("CAMBER_ADVERSARY") == "all"
-TRIALS = 1200 if ALL else 40
+TRIALS = 500 if ALL else 40
 #: in every run of the tests, these: most sorts of files are in one of them
 FEW = ("large-added", "hiero-added", "kernel-margin", "table", "grammars", "rerank-trees", "rerank-mixture")
 
