@@ -10,6 +10,7 @@ from camber.arrays.types import Bools
 class Measures(NamedTuple):
     """Counts of n-grams, predicted and wanted or not; what is divided by 0 is 0.
 
+    >>> import numpy as np
     >>> found = Measures.of(np.array([True, True, False, False]), np.array([True, False, True, False]))
     >>> found.precision, found.recall, found.f1, found.ber
     (0.5, 0.5, 0.5, 0.5)
