@@ -11,7 +11,8 @@ from toys.models import SOURCE, TARGET, ngram_model_of, random_model, random_wei
 from toys.ngram_scores import WrittenScores, laid_out, random_scores
 
 from camber.corpus import Vocabulary
-from camber.corpus.inputs import as_inputs
+from camber.corpus.constraints import Constraints, Term
+from camber.corpus.inputs import Input, as_inputs
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.ngram_scores import NgramAutomaton, ScoredNgrams, step_ngrams
@@ -153,3 +154,14 @@ def test_windows_of_a_long_sentence_have_scores_of_their_own():
     assert best.linear_sums @ narrow.weights == pytest.approx(best.score, abs=1e-9)
     pieces = [tokens for tokens, _ in decoder.scorer.asked]
     assert [word for tokens in pieces for word in tokens] == sentence
+
+
+def test_words_of_terms_that_no_rule_has_are_in_no_ngram():
+    rng = np.random.default_rng(6)
+    model, _, decoder = toy(rng)
+    terms = Constraints((Term(1, 2, (("new", "v"), ("v", "w"))),))
+    ours = next(decoder.decode([Input(["a", "b", "c"], 0, terms)], nbest=20, engine=Threads(1)))
+    assert any("new" in derivation.words for derivation in ours)
+    for derivation in ours:
+        assert derivation.linear_sums[-1] == pytest.approx(naive.ngram_sum(model.scored, derivation.words), abs=1e-9)
+        assert derivation.linear_sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-9)
