@@ -97,7 +97,8 @@ TBX = """<?xml version="1.0"?>
 </body></text></martif>"""
 
 TBX3 = """<tbx xmlns="urn:iso:std:iso:30042:ed-2" xmlns:b="http://www.tbxinfo.net/ns/basic">
-<text><body><conceptEntry id="1"><langSec xml:lang="fr"><termSec><term>Maison</term></termSec><termSec><term>demeure</term></termSec></langSec>
+<text><body><conceptEntry id="1">
+<langSec xml:lang="fr"><termSec><term>Maison</term></termSec><termSec><term>demeure</term></termSec></langSec>
 <langSec xml:lang="en"><termSec><term>home</term></termSec>
 <termSec><term>house</term><b:administrativeStatus>forbidden</b:administrativeStatus></termSec></langSec>
 </conceptEntry></body></text></tbx>"""
