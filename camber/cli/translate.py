@@ -18,6 +18,7 @@ from camber.cli.options import FILE, engine_option, given, refuse_idle, settings
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
 from camber.nbest.formats import AUTO, FORMATS, format_to_write
+from camber.progress import log
 from camber.regress.settings import PreimageSettings
 
 #: settings of the pre-image search that phrase models have, too
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     help="JSON Lines also keep the model's tokens (which alignments count) and the features of every phrase.",
 )
 @click.option("--distinct/--no-distinct", default=True, show_default=True, help="List every row of tokens once.")
+@click.option("--glossary", type=FILE, help="Terms that the translations must use: CSV, TSV or TBX.")
+@click.option("--prefix", help="How every translation begins; it is completed.")
+@click.option("--constraints", type=FILE, help="What is asked of each line: JSON Lines with terms, forbidden, prefix.")
 @click.option("--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).")
 @settings_options(DecodeSettings, shown="the model's own")
 @settings_options(PreimageSettings, shown="the model's own", but=_PHRASE_FLAGS)
@@ -52,12 +56,20 @@ def command(
     nbest_file: Path | None,
     nbest_format: str | None,
     distinct: bool,
+    glossary: Path | None,
+    prefix: str | None,
+    constraints: Path | None,
     alignment_file: Path | None,
     engine: Engine,
     **values: Any,
 ) -> None:
     from camber.files import check_outputs, read_lines, write_whole
+    from camber.formats.glossary.glossary import Glossary
+    from camber.model.asking import read_requests
     from camber.model.translator import CHUNK, load
+
+    if prefix is not None and constraints is not None:
+        raise click.UsageError("--prefix goes for all lines, --constraints has a prefix for each: give one of them")
 
     if nbest_file is None:
         if nbest > 1:
@@ -68,15 +80,30 @@ def command(
     check_outputs(output, nbest_file, alignment_file)
     changes = given(DecodeSettings, values) | given(PreimageSettings, values, but=_PHRASE_FLAGS)
     translator = _searching(load(model), model, changes)
+    languages = translator.text.settings.source_lang, translator.text.settings.target_lang
+    terms = Glossary.read(glossary, *languages) if glossary else None
+    requests = read_requests(constraints) if constraints else None
     lines = iter(read_lines(source)) if source else _standard_input()
     interactive = source is None and sys.stdin.isatty()
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
         links = stack.enter_context(write_whole(alignment_file)) if alignment_file else None
         candidates: list[list[Translation]] = []
-        for best in translator.translations(
-            lines, nbest, distinct=distinct, engine=engine, chunk=1 if interactive else CHUNK
+        for number, best in enumerate(
+            translator.translations(
+                lines,
+                nbest,
+                distinct=distinct,
+                engine=engine,
+                chunk=1 if interactive else CHUNK,
+                glossary=terms,
+                prefix=prefix,
+                requests=requests,
+            ),
+            1,
         ):
+            for note in best[0].notes:
+                log.warning("line %d: %s", number, note)
             out.write(best[0].text + "\n")
             if interactive:
                 out.flush()
@@ -115,7 +142,6 @@ def _write_list(translator: Translator, translations: Sequence[Sequence[Translat
     from dataclasses import replace
 
     from camber.decode.lists import as_weighed
-    from camber.progress import log
 
     nbest, written = translator.to_nbest(translations), format_to_write(path, format)
     if not written.holds_parts:

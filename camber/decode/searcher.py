@@ -21,6 +21,9 @@ Work = I8
 class Searcher(Protocol):
     """All that a translator or a server needs of a search. Many may share one: it does not change."""
 
+    #: the constraints that it obeys: terms (with bans), prefix
+    takes: frozenset[str]
+
     @property
     def settings(self) -> Any:
         """How the search is done."""

@@ -6,24 +6,13 @@ win, then those further left. Targets take over the case of the source where it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from camber.corpus.constraints import Ban, Row, Term, folded
 from camber.formats.glossary.glossary import Glossary
 from camber.text.pipeline import TextPipeline
-
-
-class Written(Protocol):
-    """What must be known of a sentence."""
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """As the model sees them."""
-
-    @property
-    def plain(self) -> tuple[str, ...]:
-        """Before their case was changed."""
+from camber.text.prepared import Prepared
 
 
 class _Known(NamedTuple):
@@ -61,16 +50,14 @@ class TermFinder:
     def _row(self, tokens: Iterable[str]) -> Row:
         return tuple(token.lower() if self._lower else token for token in tokens)
 
-    def find(self, sentence: Written, protected: Mapping[int, str] | None = None) -> tuple[list[Term], list[Ban]]:
-        """Return the terms and bans of a sentence; `protected` tokens stand for other text.
+    def find(self, sentence: Prepared, taken: list[bool] | None = None) -> tuple[list[Term], list[Ban]]:
+        """Return the terms and bans of a sentence; `taken` words are left out, and more of them are taken.
 
         What an entry asks for is not checked here: see :func:`camber.corpus.constraints.settle`.
         """
-        protected = protected or {}
+        protected, taken = sentence.protected, [False] * len(sentence.tokens) if taken is None else taken
         forms = [protected.get(at, token) for at, token in enumerate(sentence.plain)]
-        low = folded(forms)
-        matches = sorted(self._matches(low), key=lambda match: (-len(match[1].source), match[0]))
-        taken = [False] * len(low)
+        matches = sorted(self._matches(folded(forms)), key=lambda match: (-len(match[1].source), match[0]))
         terms, bans = [], []
         for begin, known in matches:
             end = begin + len(known.source)
@@ -78,15 +65,14 @@ class TermFinder:
                 continue
             taken[begin:end] = [True] * (end - begin)
             bans += [Ban(begin, end, row, known.name) for row in known.forbidden]
+            if not known.targets and not known.kept and known.forbidden:
+                continue  # nothing but bans
             targets = [
-                _with_protected(row, begin, end, protected, sentence.tokens)
-                for row in self._targets(known, sentence, begin, forms)
+                _with_protected(row, sentence, begin, end) for row in self._targets(known, sentence, begin, forms)
             ]
-            if known.kept or targets or not known.forbidden:
-                kept = [tuple(sentence.tokens[begin:end] if self._lower else _kept(sentence, begin, end, protected))]
-                terms.append(
-                    Term(begin, end, tuple(dict.fromkeys([*(kept if known.kept else ()), *targets])), known.name)
-                )
+            if known.kept:
+                targets.insert(0, _kept(sentence, begin, end) if not self._lower else sentence.tokens[begin:end])
+            terms.append(Term(begin, end, tuple(dict.fromkeys(targets)), known.name))
         return terms, bans
 
     def _matches(self, low: Row) -> Iterator[tuple[int, _Known]]:
@@ -96,7 +82,7 @@ class TermFinder:
                 if low[begin : begin + len(known.source)] == folded(known.source):
                     yield begin, known
 
-    def _targets(self, known: _Known, sentence: Written, begin: int, forms: Sequence[str]) -> list[Row]:
+    def _targets(self, known: _Known, sentence: Prepared, begin: int, forms: Sequence[str]) -> list[Row]:
         """Return the targets of an entry, in the case of the words that it was found for."""
         if self._lower:
             return list(known.targets)
@@ -106,14 +92,14 @@ class TermFinder:
         return [copied_case(row, known.source, said) for row in known.targets]
 
 
-def _kept(sentence: Written, begin: int, end: int, protected: Mapping[int, str]) -> Row:
+def _kept(sentence: Prepared, begin: int, end: int) -> Row:
     """Return the words of a sentence as they are written; what is protected keeps its token."""
-    return tuple(sentence.tokens[at] if at in protected else sentence.plain[at] for at in range(begin, end))
+    return tuple(sentence.tokens[at] if at in sentence.protected else sentence.plain[at] for at in range(begin, end))
 
 
-def _with_protected(row: Row, begin: int, end: int, protected: Mapping[int, str], tokens: Sequence[str]) -> Row:
+def _with_protected(row: Row, sentence: Prepared, begin: int, end: int) -> Row:
     """Put the tokens of what is protected in the source in place of its text in a target."""
-    places = {protected[at]: tokens[at] for at in range(begin, end) if at in protected}
+    places = {sentence.protected[at]: sentence.tokens[at] for at in range(begin, end) if at in sentence.protected}
     return tuple(places.get(word, word) for word in row)
 
 

@@ -20,6 +20,8 @@ from camber.decode.searcher import Featured, LogLinear, Searcher
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.features.weights import Weights
+from camber.formats.glossary.glossary import Glossary
+from camber.model.asking import Asked, Asking, Request, disobeyed, requests_for
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
@@ -55,6 +57,7 @@ class Translation:
     decoded: str = ""
     links: tuple[tuple[int, int], ...] = ()  # of the derivation: (source, target) positions of tokens
     repairs: tuple[str, ...] = ()  # what had to be done so that protected text came back whole
+    notes: tuple[str, ...] = ()  # which terms could not be had, and why
 
 
 class Translator(Generic[Search]):
@@ -120,13 +123,20 @@ class Translator(Generic[Search]):
         """Return the tokens of a raw line as the model sees them (see :meth:`prepare`)."""
         return list(self.prepare(line).tokens)
 
-    def translate(self, lines: Iterable[str], engine: Engine = LOCAL) -> list[str]:
-        """Translate raw lines.
+    def translate(
+        self,
+        lines: Iterable[str],
+        engine: Engine = LOCAL,
+        *,
+        glossary: Glossary | None = None,
+        prefix: str | Sequence[str] | None = None,
+    ) -> list[str]:
+        """Translate raw lines, with the terms of a glossary, and going on behind a prefix (one, or one for each line).
 
         >>> model.translate(["ein haus"])                                           # doctest: +SKIP
         ['a house']
         """
-        return [best[0].text for best in self.translations(lines, engine=engine)]
+        return [best[0].text for best in self.translations(lines, engine=engine, glossary=glossary, prefix=prefix)]
 
     def translations(
         self,
@@ -136,32 +146,52 @@ class Translator(Generic[Search]):
         distinct: bool = True,
         engine: Engine = LOCAL,
         chunk: int = CHUNK,
+        glossary: Glossary | None = None,
+        prefix: str | Sequence[str] | None = None,
+        requests: Iterable[Request] | None = None,
     ) -> Iterator[list[Translation]]:
-        """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time."""
+        """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time.
+
+        What a `glossary` asks for is obeyed in all lines, a prefix in all or one by one; `requests` say what is asked
+        of each line. A term that cannot be had is left out, and there is a note about it.
+        """
         if isinstance(lines, str | bytes):
             raise LinesError(
                 f"expected lines, not the single {type(lines).__name__} {lines[:40]!r}; put it into a list"
             )
-        return self._translations(iter(lines), nbest, distinct, engine, chunk)
+        asking, wanted = Asking(self.text, self.decoder, glossary), requests_for(prefix, requests)
+        return self._translations(iter(lines), nbest, distinct, engine, chunk, asking, wanted)
 
     def _translations(
-        self, lines: Iterator[str], nbest: int, distinct: bool, engine: Engine, chunk: int
+        self,
+        lines: Iterator[str],
+        nbest: int,
+        distinct: bool,
+        engine: Engine,
+        chunk: int,
+        asking: Asking,
+        wanted: Iterator[Request],
     ) -> Iterator[list[Translation]]:
         first = 0
         while group := list(islice(lines, chunk)):
             source = [self.paragraph(line) for line in group]
+            asked = [asking.of(paragraph, next(wanted)) for paragraph in source]
             inputs = [
-                Input(sentence.tokens, number)
-                for number, paragraph in enumerate(source, first)
-                for sentence in paragraph.sentences
+                Input(sentence.tokens, number, own.constraints)
+                for number, (paragraph, some) in enumerate(zip(source, asked, strict=True), first)
+                for sentence, own in zip(paragraph.sentences, some, strict=True)
             ]
             decoded = self.decoder.decode(inputs, nbest, distinct=distinct, engine=engine)
             first += len(group)
-            for paragraph in source:
+            for paragraph, some in zip(source, asked, strict=True):
                 sentences = paragraph.sentences
-                found = [self._finished(next(decoded), sentence) for sentence in sentences]
+                found = [
+                    self._finished(next(decoded), sentence, own, asking)
+                    for sentence, own in zip(sentences, some, strict=True)
+                ]
                 best = _combined(found, paragraph, nbest)
-                recalled = self._recall(paragraph.line, *sentences) if self.memory else None
+                free = self.memory and not any(own.constraints for own in some)
+                recalled = self._recall(paragraph.line, *sentences) if free else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
 
     def _recall(self, line: str, *sentences: Prepared) -> str | None:
@@ -171,14 +201,18 @@ class Translator(Generic[Search]):
         protected = any(sentence.protected for sentence in sentences)
         return self.memory.recall(line, () if protected else [token for item in sentences for token in item.tokens])
 
-    def _finished(self, derivations: Sequence[Derivation], source: Prepared) -> list[Translation]:
-        """Finish the translations of one sentence."""
+    def _finished(
+        self, derivations: Sequence[Derivation], source: Prepared, asked: Asked, asking: Asking
+    ) -> list[Translation]:
+        """Finish the translations of one sentence; what was asked for comes before what is remembered."""
         best = []
         for item in derivations:
             links = tuple(self.decoder.word_alignment(item))
             text, repairs = self.text.finished(item.words, source, links)
-            best.append(Translation(text, list(source.tokens), item, links=links, repairs=tuple(repairs)))
-        recalled = self._recall(source.line, source) if self.memory else None
+            notes = (*asked.notes, *disobeyed(item, asked.constraints))
+            text = asking.finish(text, asked, source)
+            best.append(Translation(text, list(source.tokens), item, links=links, repairs=tuple(repairs), notes=notes))
+        recalled = self._recall(source.line, source) if self.memory and not asked.constraints else None
         return best if recalled is None else _with_first(recalled, best)[: len(best)]
 
     def to_nbest(self: Translator[Featured], translations: Sequence[Sequence[Translation]]) -> NBest:
@@ -235,6 +269,7 @@ def _joined(items: list[Translation], paragraph: Paragraph) -> Translation:
         paragraph.join([item.decoded if item.recalled else item.text for item in items]) if recalled else "",
         tuple(links),
         tuple(repair for item in items for repair in item.repairs),
+        tuple(note for item in items for note in item.notes),
     )
 
 

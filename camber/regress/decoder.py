@@ -47,6 +47,8 @@ BATCH = 25
 class RegressionDecoder:
     """Search for the translations whose n-gram vector comes nearest to what a regression predicts."""
 
+    #: the constraints that the search obeys: none
+    takes: frozenset[str] = frozenset()
     #: what is counted in `work`
     WORK = ("hypotheses",)
 

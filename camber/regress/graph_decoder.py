@@ -58,6 +58,8 @@ class GraphDecoder(Weighed):
     A part is one word with the n-gram that led to it; the last part is the end of the sentence, and has no word.
     """
 
+    #: the constraints that the search obeys: none
+    takes: frozenset[str] = frozenset()
     #: what is counted in `work`; the last three are of the best paths
     WORK = ("n-grams", "paths kept", "sentences that nothing connected", "glued words", "repeats", "copied words")
 

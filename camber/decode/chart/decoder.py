@@ -58,6 +58,8 @@ class ChartDecoder(Weighed):
             print(nbest[0].words, nbest[0].score)
     """
 
+    #: the constraints that the search obeys
+    takes = frozenset(("terms",))
     #: what is counted in `work`
     WORK = ("dotted rules", "bundles", "language model scores of cells", "pops")
 

@@ -71,6 +71,8 @@ class PhraseDecoder(Weighed):
             print(nbest[0].words, nbest[0].score)
     """
 
+    #: the constraints that the search obeys
+    takes = frozenset(("terms",))
     #: what is counted in `work`
     WORK = ("edges", "language model scores of cells", "pops")
 
