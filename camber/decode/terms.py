@@ -40,7 +40,8 @@ class TermFinder:
             targets, forbidden = (
                 tuple(self._row(target(text)) for text in row) for row in (entry.targets, entry.forbidden)
             )
-            name = f"{entry.source} → {' or '.join(entry.targets) or ('itself' if entry.kept else 'anything')}"
+            wanted = " or ".join(filter(None, entry.targets))
+            name = f"{entry.source} → {wanted}" if wanted else entry.source
             if not tokens:
                 self.empty.append(name)
                 continue

@@ -66,7 +66,7 @@ def test_the_command_takes_glossaries_and_constraints(hotel_model, tmp_path):
     assert "twofold" in first
     assert "twofold" not in second
     assert "chamber" in third
-    assert "line 3: doble → : a term without a translation" in result.stderr
+    assert "line 3: doble: a term without a translation" in result.stderr
     glossary.write_text("habitación\n\tx\n")
     result = ran("translate", hotel_model, "--glossary", glossary, text=LINE)
     assert isinstance(result.exception, InputError)
