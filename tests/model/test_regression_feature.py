@@ -45,8 +45,10 @@ def make(files: Path, path: Path, regression: str, method: str = "phrase") -> Pa
 
 @pytest.fixture(scope="module")
 def dev(hotel_files: Path) -> tuple[list[str], list[str]]:
-    lines = [read_lines(hotel_files / f"dev.{side}")[:40] for side in ("es", "en")]
-    return lines[0], lines[1]
+    """Forty lines of one sentence each: those of several are translated sentence by sentence."""
+    lines = zip(*(read_lines(hotel_files / f"dev.{side}") for side in ("es", "en")), strict=True)
+    alone = [pair for pair in lines if not any(f"{mark} " in line for mark in ".?!" for line in pair)][:40]
+    return [source for source, _ in alone], [target for _, target in alone]
 
 
 def product(model: Path, line: str, text: str) -> float:
