@@ -339,6 +339,7 @@ def test_everything_is_synced_as_it_stays_before_the_model_has_its_name(tmp_path
     def watch(path: Path) -> None:
         if path == tmp_path:  # at last the folder that holds the new name
             assert (tmp_path / "m" / "model.toml").exists()
+            synced["the name"] = None
             return
         assert not (tmp_path / "m").exists()
         synced[path.name] = path.read_bytes() if path.is_file() else None
@@ -348,4 +349,5 @@ def test_everything_is_synced_as_it_stays_before_the_model_has_its_name(tmp_path
     files = {path.name: path.read_bytes() for path in (tmp_path / "m").rglob("*") if path.is_file()}
     assert {name: data for name, data in synced.items() if data is not None} == files
     assert "model.toml" in files
+    assert "the name" in synced
     assert synced["lm"] is None  # and the folders, which hold the names

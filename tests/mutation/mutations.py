@@ -17,6 +17,65 @@ def _of(tests: str, *changes: Change) -> list[Mutation]:
 
 
 MUTATIONS: list[Mutation] = [
+    # --- edges that other quick tests leave open ---
+    *_of(
+        "mutation/test_edges.py",
+        ("settings.py", "if type(value) is not kind or value != value:", "if type(value) is not kind:"),
+        ("settings.py", 'value > rule["high"]', 'value > rule["high"] + 1'),
+        (
+            "numbers.py",
+            "if not (text.isascii() and text.isdecimal()):\n        return False",
+            "if not text.isdecimal():\n        return False",
+        ),
+        ("kernel/heap.py", "parent = (child - 1) >> 1", "parent = child >> 1"),
+        ("features/feature.py", "least[column] if value < smallest[column] else", "least[column] if value <= 0 else"),
+        ("features/parts.py", "rules = self.parts.rules[places] >= 0", "rules = self.parts.rules[places] > 0"),
+        ("text/tokenise.py", "(?<!\\d),|,(?!\\d)", "(?<!\\d),(?!\\d)"),
+        ("text/tokenise.py", "other.start() <= email[0]", "other.start() < email[0] - 1"),
+        ("text/tokenise.py", "frozenset(always - before_number)", "frozenset(always | before_number)"),
+        ("text/tokenise.py", 'fits = after.islower() if mark == ":" else after.isalpha()', "fits = after.isalpha()"),
+        (
+            "text/case.py",
+            "key=lambda form: (-forms[form], form != small, form)",
+            "key=lambda form: (form != small, -forms[form], form)",
+        ),
+        ("text/detokenise.py", "1 < position - opened <= 12", "1 < position - opened"),
+        ("corpus/bitext.py", "if len(self.source) != len(self.target):", "if len(self.source) < len(self.target):"),
+        ("lm/arpa.py", "sections[-1].backoff[:] = 0", "pass"),
+        ("lm/arpa.py", "good = digits > 0\n        scale += direction * exponent", "scale += direction * exponent"),
+        ("metrics/bleu.py", "totals[..., 1:] += self.smooth_value", "totals[..., 0:] += self.smooth_value"),
+        ("metrics/significance.py", "if not change.any():", "if change.all():"),
+        ("metrics/chrf.py", "used = (hypothesis > 0) & (reference > 0)", "used = hypothesis > 0"),
+        ("align/error_rate.py", "if source >= 0 and target >= 0:", "if source >= 0:"),
+        (
+            "formats/cdec/grammars.py",
+            "-math.log(10.0) if feature.kind == PROBABILITY",
+            "math.log(10.0) if feature.kind == PROBABILITY",
+        ),
+        (
+            "formats/cdec/grammars.py",
+            "int(left) < source and int(right) < target",
+            "int(left) <= source and int(right) < target",
+        ),
+        ("formats/cdec/grammars.py", "return self.values[key][-1][0]", "return self.values[key][0][0]"),
+        (
+            "nbest/tsv.py",
+            "kept = np.flatnonzero((~np.isnan(table)).sum(0) >= at_least)",
+            "kept = np.flatnonzero((~np.isnan(table)).sum(0) > at_least)",
+        ),
+        ("nbest/collecting.py", "there = {name: -count for", "there = {name: 0 * count for"),
+        ("nbest/reading.py", "if total <= self.last:", "if total < self.last:"),
+        ("nbest/moses.py", "if before != size:", "if before > size:"),
+        ("decode/windows.py", "cut = places[-1]", "cut = places[0]"),
+        ("bend/trees/binning.py", "np.where(middle > below, middle, above)", "np.where(middle > below, above, above)"),
+        ("tune/guards.py", "if not _statistics_vary(data):", "if False:"),
+        (
+            "tune/guards.py",
+            "if (np.diff(data.sentence_offsets) <= 1).all():",
+            "if (np.diff(data.sentence_offsets) <= 0).all():",
+        ),
+        ("cli/score.py", "if not name or not paths:", "if not name:"),
+    ),
     # --- beside the rooms -----------------------------------------------------------------------------------------
     *_of(
         "test_files.py",
@@ -38,17 +97,10 @@ MUTATIONS: list[Mutation] = [
     *_of(
         "test_settings.py",
         ("settings.py", 'value < rule["low"]', 'value <= rule["low"]'),
-        ("settings.py", 'value > rule["high"]', 'value > rule["high"] + 1'),
-        ("settings.py", "if type(value) is not kind or value != value:", "if type(value) is not kind:"),
     ),
     *_of(
         "adversary/test_costly_files.py -k refused_with_file_and_line",
         ("numbers.py", "if not is_whole(text) or int(text) > most:", "if not is_whole(text):"),
-        (
-            "numbers.py",
-            "if not (text.isascii() and text.isdecimal()):\n        return False",
-            "if not text.isdecimal():\n        return False",
-        ),
     ),
     *_of(
         "test_registry.py", ("registry.py", "self._outside().keys() - self._entries.keys()", "self._outside().keys()")
@@ -59,7 +111,6 @@ MUTATIONS: list[Mutation] = [
         ("kernel/heap.py", "items[parent] <= item):", "items[parent] >= item):"),
         ("kernel/heap.py", "child = 2 * hole + 1", "child = 2 * hole + 2"),
         ("kernel/heap.py", "scores[right] > scores[child] or", "scores[right] < scores[child] or"),
-        ("kernel/heap.py", "parent = (child - 1) >> 1", "parent = child >> 1"),
     ),
     *_of(
         "kernel/test_sort.py",
@@ -75,7 +126,6 @@ MUTATIONS: list[Mutation] = [
     ),
     *_of(
         "kernel/test_words.py",
-        ("kernel/words.py", "spans[word, 1] - start == last - first", "True"),
         ("kernel/words.py", "spans[word, 1] = last", "spans[word, 1] = first"),
     ),
     # --- arrays, engine, features ---------------------------------------------------------------------------------
@@ -114,20 +164,18 @@ MUTATIONS: list[Mutation] = [
     ),
     *_of(
         "engine/test_threads.py",
-        ("engine/threads.py", "pieces = max(1, min(pieces, total))", "pieces = max(1, pieces)"),
+        ("engine/threads.py", " for a, b in pairwise(cuts) if b > a]", " for a, b in pairwise(cuts)]"),
         ("engine/threads.py", "size + (piece < extra)", "size + (piece <= extra)"),
         ("engine/threads.py", "if self.count < 0:", "if self.count < -1:"),
     ),
     *_of(
         "features/test_parts.py",
-        ("features/feature.py", "least[column] if value < smallest[column] else", "least[column] if value <= 0 else"),
         ("features/feature.py", "value = table[row, column] + plus[column]", "value = table[row, column]"),
         (
             "features/parts.py",
             "any(piece.features != first.features for piece in pieces)",
             "any(set(piece.features) != set(first.features) for piece in pieces)",
         ),
-        ("features/parts.py", "rules = self.parts.rules[places] >= 0", "rules = self.parts.rules[places] > 0"),
         (
             "features/parts.py",
             "(rules[self.ends] > rules[self.starts]).any()",
@@ -163,21 +211,15 @@ MUTATIONS: list[Mutation] = [
     *_of(
         "corpus/test_vocabulary.py corpus/test_bitext.py",
         ("corpus/vocabulary.py", "word not in self._ids)", "True)"),
-        ("corpus/bitext.py", "if len(self.source) != len(self.target):", "if len(self.source) < len(self.target):"),
     ),
     *_of(
         "text/test_tokenise.py text/test_tokenise_naively.py",
-        ("text/tokenise.py", "(?<!\\d),|,(?!\\d)", "(?<!\\d),(?!\\d)"),
         ("text/tokenise.py", "if len(chunk) <= self.LONGEST:", "if len(chunk) < self.LONGEST:"),
-        ("text/tokenise.py", "other.start() <= email[0]", "other.start() < email[0] - 1"),
         ("text/tokenise.py", "return at - name.end(), domain.end()", "return at - 1, domain.end()"),
         ("text/tokenise.py", "or then.islower()", "or not then"),
-        ("text/tokenise.py", 'fits = after.islower() if mark == ":" else after.isalpha()', "fits = after.isalpha()"),
-        ("text/tokenise.py", "frozenset(always - before_number)", "frozenset(always | before_number)"),
     ),
     *_of(
         "text/test_detokenise.py",
-        ("text/detokenise.py", "1 < position - opened <= 12", "1 < position - opened"),
         (
             "text/detokenise.py",
             "directions[position] = 1 if turn % 2 == 0 else -1\n        if len(positions) % 2",
@@ -189,11 +231,6 @@ MUTATIONS: list[Mutation] = [
         "text/test_case.py",
         ("text/case.py", "sum(len(word) > 1 for word in words) >= 2", "sum(len(word) > 1 for word in words) >= 1"),
         ("text/case.py", "and quotes == 1 and", "and"),
-        (
-            "text/case.py",
-            "key=lambda form: (-forms[form], form != small, form)",
-            "key=lambda form: (form != small, -forms[form], form)",
-        ),
         ("text/case.py", "            seen.subtract([tokens[position] for position in sentence_starts(tokens)])\n", ""),
     ),
     # --- lm, metrics ----------------------------------------------------------------------------------------------
@@ -215,21 +252,17 @@ MUTATIONS: list[Mutation] = [
         "lm/test_lm_arpa.py",
         ("lm/arpa.py", "if value > 0:", "if value > 1:"),
         ("lm/arpa.py", "value = value * 10.0 ** min(scale, 300)", "value = value * 10.0"),
-        ("lm/arpa.py", "sections[-1].backoff[:] = 0", "pass"),
-        ("lm/arpa.py", "good = digits > 0\n        scale += direction * exponent", "scale += direction * exponent"),
     ),
     *_of(
         "metrics/test_significance.py",
         ("metrics/significance.py", "cut = len(ordered) // 40", "cut = len(ordered) // 20"),
         ("metrics/significance.py", "ordered[len(ordered) - cut - 1]", "ordered[len(ordered) - cut - 2]"),
         ("metrics/significance.py", "float(ordered[cut]), ", "float(ordered[max(cut - 1, 0)]), "),
-        ("metrics/significance.py", "if not change.any():", "if change.all():"),
     ),
     *_of(
         "metrics/test_bleu.py",
         ("metrics/bleu.py", "0.5 ** np.cumsum(missed, axis=-1)", "0.5"),
         ("metrics/bleu.py", "np.where(length < reference, np.exp", "np.where(length <= reference - 1.5, np.exp"),
-        ("metrics/bleu.py", "totals[..., 1:] += self.smooth_value", "totals[..., 0:] += self.smooth_value"),
         ("metrics/bleu.py", "rows[:, 0] = np.minimum(rows[:, 0], rows[:, 1])", "pass"),
     ),
     *_of(
@@ -246,7 +279,6 @@ MUTATIONS: list[Mutation] = [
     *_of(
         "metrics/test_chrf_ter.py",
         ("metrics/chrf.py", "factor = self.beta**2", "factor = self.beta"),
-        ("metrics/chrf.py", "used = (hypothesis > 0) & (reference > 0)", "used = hypothesis > 0"),
     ),
     # --- align, rules ---------------------------------------------------------------------------------------------
     *_of(
@@ -284,12 +316,10 @@ MUTATIONS: list[Mutation] = [
         "align/test_align_error_rate.py",
         ("align/error_rate.py", "recall = hit_sure / len(sure)", "recall = hit_possible / len(sure)"),
         ("align/error_rate.py", 'match[4] != "P"', 'match[4] == "S"'),
-        ("align/error_rate.py", "if source >= 0 and target >= 0:", "if source >= 0:"),
     ),
     *_of(
         "rules/test_rule_extraction.py -m slow~or~not~slow -k textbook~or~sorted~or~significan",
         ("rules/phrase/pairs.py", "(i1 == low or links.high_target[i1] < 0)", "i1 == low"),
-        ("rules/phrase/pairs.py", "if high - low >= longest:", "if high - low > longest:"),
         ("rules/phrase/scoring.py", "if left & lowest:", "if right & lowest:"),
         (
             "rules/phrase/scoring.py",
@@ -321,20 +351,6 @@ MUTATIONS: list[Mutation] = [
     ),
     # --- formats, nbest -------------------------------------------------------------------------------------------
     *_of(
-        "formats/test_cdec_grammars.py",
-        (
-            "formats/cdec/grammars.py",
-            "int(left) < source and int(right) < target",
-            "int(left) <= source and int(right) < target",
-        ),
-        (
-            "formats/cdec/grammars.py",
-            "-math.log(10.0) if feature.kind == PROBABILITY",
-            "math.log(10.0) if feature.kind == PROBABILITY",
-        ),
-        ("formats/cdec/grammars.py", "return self.values[key][-1][0]", "return self.values[key][0][0]"),
-    ),
-    *_of(
         "formats/test_moses_rule_tables.py",
         (
             "formats/moses/rule_table.py",
@@ -351,18 +367,10 @@ MUTATIONS: list[Mutation] = [
         "nbest/test_nbest_formats.py",
         ("nbest/reading.py", "if sentence < self.last:", "if sentence < self.last - 1:"),
         ("nbest/reading.py", "* (sentence - self.last))", "* max(1, sentence - self.last - 1))"),
-        ("nbest/reading.py", "if total <= self.last:", "if total < self.last:"),
         ("nbest/jsonl.py", "return self.bounds.count - 1 - self.bounds.offsets[-1]", "return self.bounds.count - 1"),
-        ("nbest/moses.py", "if before != size:", "if before > size:"),
-        (
-            "nbest/tsv.py",
-            "kept = np.flatnonzero((~np.isnan(table)).sum(0) >= at_least)",
-            "kept = np.flatnonzero((~np.isnan(table)).sum(0) > at_least)",
-        ),
     ),
     *_of(
-        "nbest/test_collecting.py",
-        ("nbest/collecting.py", "there = {name: -count for", "there = {name: 0 * count for"),
+        "nbest/test_collecting.py nbest/test_nbest_formats.py",
         (
             "nbest/collecting.py",
             "alike.parts.extend(range(self.total, self.total + size))",
@@ -375,7 +383,6 @@ MUTATIONS: list[Mutation] = [
     *_of(
         "bend/test_bins.py",
         ("bend/bins.py", "np.all(self.populations >= 0)", "np.any(self.populations >= 0)"),
-        ("bend/bins.py", "if most * (bins - frequent) <= rest:", "if most * (bins - frequent) < rest:"),
         ("bend/bins.py", 'numbers, side="right")', 'numbers, side="left")'),
         ("bend/bins.py", "np.all(self.highs[:-1] < self.lows[1:])", "np.all(self.highs[:-1] <= self.lows[1:])"),
     ),
@@ -397,7 +404,6 @@ MUTATIONS: list[Mutation] = [
     ),
     *_of(
         "bend/trees/test_binning.py bend/trees/test_pairs.py",
-        ("bend/trees/binning.py", "np.where(middle > below, middle, above)", "np.where(middle > below, above, above)"),
         ("bend/trees/pairs.py", "if parts < least or total[PARTS] - parts < least:", "if parts < least:"),
         ("bend/trees/pairs.py", "gain = max(gain, rest * rest / two)", "gain = rest * rest / two"),
     ),
@@ -423,7 +429,6 @@ MUTATIONS: list[Mutation] = [
             "future[i, i + size] = 0.0",
         ),
         ("decode/windows.py", "while len(words) - cuts[-1] > window:", "while len(words) - cuts[-1] > window + 1:"),
-        ("decode/windows.py", "cut = places[-1]", "cut = places[0]"),
     ),
     *_of(
         "decode/test_phrase_search.py -k distinct_list~or~short_cut",
@@ -477,15 +482,6 @@ MUTATIONS: list[Mutation] = [
     ),
     *_of("tune/test_starts.py", ("tune/starts.py", "np.arange(dimensions - 1, -1, -1)", "np.arange(dimensions)")),
     *_of(
-        "tune/test_tuners.py -k nothing~or~refus~or~error~or~one_hypothesis",
-        (
-            "tune/guards.py",
-            "if (np.diff(data.sentence_offsets) <= 1).all():",
-            "if (np.diff(data.sentence_offsets) <= 0).all():",
-        ),
-        ("tune/guards.py", "if not _statistics_vary(data):", "if False:"),
-    ),
-    *_of(
         "rerank/test_rerank_features.py",
         ("rerank/features.py", "share = 1.0 / max(1, end - start)", "share = 1.0"),
         ("rerank/features.py", "characters / lengths[nbest.sentences()]", "words / lengths[nbest.sentences()]"),
@@ -511,7 +507,7 @@ MUTATIONS: list[Mutation] = [
             "gram[columns[i], columns[j]] += value * values[j]",
             "gram[columns[i], columns[j]] += value",
         ),
-        ("regress/cholesky.py", "stop = first + (j - first) // 4 * 4", "stop = first"),
+        ("regress/cholesky.py", "stop = first + (j - first) // 4 * 4", "stop = first + (j - first) // 4 * 4 + 4"),
         ("regress/cholesky.py", "if _factorise(factor) < 0:", "if _factorise(factor) < -9:"),
     ),
     *_of(
@@ -549,10 +545,10 @@ MUTATIONS: list[Mutation] = [
         "report/test_curves.py",
         ("report/axes.py", "(x - low) / (high - low)))", "(x - low) / high))"),
         ("report/axes.py", "step = -(-len(powers) // most)", "step = 1"),
-        ("report/markup.py", "total += 0.27", "total += 2.7"),
     ),
     *_of(
         "report/test_report_page.py",
+        ("report/markup.py", "total += 0.27", "total += 2.7"),
         (
             "report/segmentation.py",
             "2 * len(words & set(other.source)) > len(words)",
@@ -562,9 +558,8 @@ MUTATIONS: list[Mutation] = [
         ("report/segmentation.py", "(wanted == 1 and not item.moved)", "(wanted == 1 and item.moved)"),
     ),
     *_of(
-        "metrics/test_score_command.py",
+        "metrics/test_score_command.py -m slow~or~not~slow",
         ("cli/score.py", "if len(set(hypotheses)) < len(hypotheses):", "if False:"),
-        ("cli/score.py", "if not name or not paths:", "if not name:"),
         ("cli/score.py", "(latex_table if latex else text_table)", "(text_table)"),
     ),
 ]

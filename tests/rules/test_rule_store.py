@@ -130,6 +130,8 @@ def test_significance_pruning_stands_on_either_side_of_pairs_seen_once():
     assert [len(significant(store, name, total=1000)) for name in ("alpha-epsilon", "alpha+epsilon")] == [2, 1]
     assert significant(store, 0.0, total=1000).phrases == 2
     assert len(significant(store, "alpha+epsilon")) <= 1
+    once = float(significance([1], [1], [1], 1000)[0])  # at the threshold is enough
+    assert [len(significant(store, least, total=1000)) for least in (once, np.nextafter(once, 99.0))] == [2, 1]
     with pytest.raises(CamberError, match=r"'beta'.*alpha-epsilon, alpha\+epsilon"):
         significant(store, "beta")
 
