@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench mutate clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/camber demo --dir demo
@@ -36,6 +36,9 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 bench: $(VENV)/.bench
 	failed=; for script in align lm extract add decode nbest tune rerank hiero bend descent boost mixture selection lasso ter roundtrip; do \
 		$(BIN)/python benchmarks/$$script.py || failed="$$failed $$script"; done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+mutate: $(VENV)/.test
+	$(BIN)/python tests/mutation/mutate.py
 
 clean:
 	rm -rf $(VENV) demo

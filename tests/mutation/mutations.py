@@ -45,7 +45,7 @@ MUTATIONS: list[Mutation] = [
         ("lm/arpa.py", "good = digits > 0\n        scale += direction * exponent", "scale += direction * exponent"),
         ("metrics/bleu.py", "totals[..., 1:] += self.smooth_value", "totals[..., 0:] += self.smooth_value"),
         ("metrics/significance.py", "if not change.any():", "if change.all():"),
-        ("metrics/chrf.py", "used = (hypothesis > 0) & (reference > 0)", "used = hypothesis > 0"),
+        ("metrics/chrf.py", "used = (hypothesis > 0) & (reference > 0)", "used = reference > 0"),
         ("align/error_rate.py", "if source >= 0 and target >= 0:", "if source >= 0:"),
         (
             "formats/cdec/grammars.py",

@@ -123,9 +123,10 @@ def test_scores_of_short_and_smoothed_texts_are_those_of_sacrebleu() -> None:
     theirs = sacrebleu.metrics.BLEU(smooth_method="add-k", smooth_value=1).corpus_score(hypotheses, [references])
     ours = BLEU(smooth="add-k", smooth_value=1)
     assert ours.score(ours.statistics(hypotheses, [references]).sum(0)) == pytest.approx(theirs.score)
-    short = sacrebleu.metrics.CHRF().corpus_score(["abcdefgh"], [["abx"]])
     metric = ChrF()
-    assert metric.score(metric.statistics(["abcdefgh"], [["abx"]]).sum(0)) == pytest.approx(short.score)
+    for short, long in (("abcdefgh", "abx"), ("abx", "abcdefgh")):
+        theirs = sacrebleu.metrics.CHRF().corpus_score([short], [[long]])
+        assert metric.score(metric.statistics([short], [[long]]).sum(0)) == pytest.approx(theirs.score)
 
 
 def test_wilcoxon_says_nothing_only_where_nothing_changed() -> None:
@@ -172,7 +173,7 @@ def test_lists_end_with_their_text_and_features_are_counted(tmp_path: Path) -> N
 
 
 def test_windows_end_behind_the_last_mark_that_fits() -> None:
-    assert cut_points(["a", "b", "c", ".", "d", ".", "e", "f", "g"], 8) == [0, 6, 9]
+    assert cut_points(["a", "b", "c", "d", ".", "e", ".", "f", "g"], 8) == [0, 7, 9]
 
 
 def test_edges_lie_in_the_middle_between_values() -> None:

@@ -23,6 +23,7 @@ from camber.formats.cdec.grammars import cdec_values
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.features import CDEC_NAMES, DEFAULT_NAMES
 from camber.rules.hiero.index import CorpusIndex
+from camber.rules.phrase.extraction import extract
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 
@@ -267,3 +268,21 @@ def test_grammars_are_those_of_cdec(multi30k):
     assert same > 30_000
     assert same / (same + ours_only) > 0.95
     assert same / (same + theirs_only) > 0.95
+
+
+def test_unaligned_words_at_the_edges_of_a_pair_are_in_phrases_but_in_no_hierarchical_rule():
+    """Why a hierarchical model drops the last word of a corpus whose pairs all end in it.
+
+    The word `z` ends every target side and goes with no source word, so that it is not linked. Phrase pairs may take
+    such words along at their edges (Och and Ney), and keep it. The boxes that hierarchical rules are made of are tight
+    (Chiang 2007): no rule has it at its edge, and glue rules put in no word. Inside a box it is kept.
+    """
+    pairs = [(list("ab"), list("ABz"), [(0, 0), (1, 1)]), (list("ba"), list("BAz"), [(0, 0), (1, 1)])]
+    pairs.append((list("ab"), list("AzB"), [(0, 0), (1, 2)]))
+    index = index_of(pairs)
+    sides = {target for _, target in as_dictionary(HieroExtractor(index).grammar(Input(["a", "b"])))}
+    assert {("A",), ("B",), ("A", "B"), ("A", "z", "B")} <= sides
+    assert not any(target[-1] == "z" or target[0] == "z" for target in sides)
+    bitext = Bitext.encode([source for source, _, _ in pairs], [target for _, target, _ in pairs])
+    store = extract(bitext, Alignment.from_pairs([links for _, _, links in pairs]))
+    assert ["B", "z"] in [store.target(rule) for rule in range(len(store))]
