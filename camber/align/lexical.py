@@ -86,7 +86,7 @@ class LexicalTable:
                 raise ValueError("words or counts out of range")
             if (keys[1:] <= keys[:-1]).any():
                 raise ValueError("rows that are not sorted")
-        except (OSError, ValueError, EOFError) as error:
+        except Exception as error:  # a damaged header makes NumPy raise anything from SyntaxError to MemoryError
             raise ModelError(f"{path}: not a lexical table ({error}); train the model again") from None
         return cls.from_counts(keys, array[1:, 2], (source_words, target_words))
 

@@ -27,7 +27,7 @@ from camber.bend.trees.bend import TreesBend
 from camber.bend.trees.forest import Forest
 from camber.bend.trees.tree import Tree
 from camber.bend.weighing import Weighing
-from camber.corpus import Bitext
+from camber.corpus import Bitext, Vocabulary
 from camber.corpus.hotel import generate
 from camber.corpus.inputs import Input
 from camber.decode.chart.decoder import ChartDecoder
@@ -62,8 +62,11 @@ from camber.regress.select.coverage import coverage
 from camber.regress.select.selectors import SELECTORS, make_selector
 from camber.regress.spectrum import Spectrum
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
+from camber.rules.hiero.grammar import Grammar
+from camber.rules.hiero.grammar_set import GrammarSet
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.hiero.large import learn_inventory
+from camber.rules.hiero.rule_table import RuleTable
 from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.overlay import Overlay
@@ -155,6 +158,7 @@ def _use_everything() -> None:
         coverage(bitext.source, bitext.source, [selector.select_set(bitext.source, 5, engine=Threads(1))] * len(bitext))
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
+        _use_checks(Path(folder), store, CorpusIndex.build(bitext, alignment), NgramModel.from_trie(trie))
 
 
 def _use_regression(bitext: Bitext, store: RuleStore, language: NgramModel) -> None:
@@ -189,6 +193,23 @@ def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) 
     decoder = model.decoder.weighed(Weighing(bend, {**model.decoder.weighing.by_name(), "tree1": 1.0}))
     list(decoder.decode(dev.inputs[:2], engine=Threads(1)))
     watched(decoder, dev, 10, Threads(1))
+
+
+def _use_checks(folder: Path, store: RuleStore, index: CorpusIndex, language: NgramModel) -> None:
+    """Open what models are made of: it is checked then."""
+    store.save(folder / "store")
+    RuleStore.load(folder / "store")
+    index.save(folder / "index")
+    CorpusIndex.load(folder / "index")
+    language.save(folder, "lm")
+    NgramModel.load(folder, "lm")
+    (folder / "table").mkdir()
+    read_moses_rules(folder / "rules").save(folder / "table")
+    RuleTable.load(folder / "table")
+    grammars = GrammarSet.of(Grammar.empty((), Vocabulary(()), Vocabulary(())), np.zeros(2, np.int64))
+    (folder / "grammars").mkdir()
+    grammars.save(folder / "grammars")
+    GrammarSet.load(folder / "grammars")
 
 
 def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Alignment) -> None:

@@ -42,8 +42,8 @@ from camber.model.journal import _SEAL as CALL_SEAL
 from camber.model.toml import write_toml
 from camber.rerank.reranker import Reranker
 
-#: seconds that one trial may take before it counts as a hang; with bounds checks, kernels are slower
-PATIENCE = 20.0
+#: CPU seconds that one trial may take before it counts as a hang, and seconds of a busy machine
+CPU, PATIENCE = 20, 600.0
 #: bytes that a trial may have beyond what the process had before; a few small models take far less
 MEMORY = 2 << 30
 
@@ -270,6 +270,7 @@ def forked(action: Callable[[], None]) -> tuple[str, str, int]:
         try:
             limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + MEMORY
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
             action()
         except CamberError as error:
             outcome, told = (REFUSED, str(error)) if str(error).strip() else ("stray", "an error without a message")
@@ -288,8 +289,8 @@ def forked(action: Callable[[], None]) -> tuple[str, str, int]:
         os.kill(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
     grown = max(0, usage.ru_maxrss - before) << 10
-    if not ready:
-        return "hung", f"no answer in {PATIENCE:g} s", grown
+    if not ready or (os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)):
+        return "hung", f"no answer in {CPU} CPU seconds", grown
     if not said:
         return "crashed", f"status {status}", grown
     outcome, told = json.loads(said)

@@ -25,7 +25,9 @@ from camber.model import places
 from camber.model.directory import ModelDirectory, _identity, write_model
 from camber.model.translator import load
 from camber.pipeline.add import Adder
+from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stages
+from camber.pipeline.train import train
 from camber.pipeline.tune import with_weights
 from camber.rerank.reranker import Reranker
 
@@ -261,3 +263,27 @@ def test_a_stage_whose_file_was_damaged_runs_again(tmp_path, caplog):
     assert len(runs) == 2
     assert path.read_bytes() == bytes(1000)
     assert "changed since they were written" in caplog.text
+
+
+@pytest.mark.slow
+def test_a_damaged_model_is_mended_by_training_it_again(hotel_files, tmp_path, monkeypatch):
+    """The model shares its large files with the stages that made them, and so their damage."""
+    monkeypatch.setattr(directory_module, "SMALL", 1000)
+    settings = TrainSettings.from_dict({"lm": {"order": 2}, "align": {"model": "quick"}})
+
+    def make_again() -> None:
+        sides = hotel_files / "train.es", hotel_files / "train.en"
+        train(*sides, tmp_path / "m", held_out=0, tuned=False, settings=settings)
+
+    make_again()
+    path = tmp_path / "m" / "rules" / "target_ids.npy"
+    assert path.stat().st_nlink == 2
+    whole = path.read_bytes()
+    with open(path, "r+b") as stream:  # where it stands, as a failing disk does
+        stream.seek(len(whole) // 2)
+        stream.write(b"\xff\xff\xff\x7f")
+    with pytest.raises(ModelError, match="target_ids"):
+        load(tmp_path / "m", verify=True)
+    make_again()
+    assert path.read_bytes() == whole
+    load(tmp_path / "m", verify=True)

@@ -5,6 +5,7 @@ Some changes in every run of the tests, many with CAMBER_ADVERSARY=all (`make ad
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -15,13 +16,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from adversary import tampering
-from adversary.tampering import reseal
+from adversary.tampering import CALL_SEAL, reseal
 from adversary.trials import tell
 from adversary.zoo import LINES, ZOO
 
+from camber.align.lexical import LexicalTable
 from camber.arrays.checks import Checks
-from camber.errors import ModelError
+from camber.arrays.files import open_array
+from camber.bend.mixtures import bend as mixtures
+from camber.cli.info import command as info
+from camber.errors import CamberError, ModelError
+from camber.model.directory import ModelDirectory, write_model
 from camber.model.translator import load
+from camber.pipeline.add import add
 
 ALL = os.environ.get("CAMBER_ADVERSARY") == "all"
 TRIALS = 500 if ALL else 40
@@ -73,6 +80,7 @@ def model(hotel_model, tmp_path) -> Path:
     [
         ("rules/target_ids", 7, 1 << 30, "numbers from 0 to 1073741824"),
         ("rules/source_ids", 0, -1, "numbers from -1"),
+        ("rules/source_ids", 0, 50, "does not come after the one before it"),
         ("rules/target_offsets", 3, 1 << 40, "offsets that fall"),
         ("rules/rule_offsets", -1, 5, "offsets"),
         ("rules/links", (0, 0), 200, "a link outside its words"),
@@ -128,3 +136,65 @@ def test_checks_tell_file_problem_and_remedy():
         checks.offsets("x", np.array([1, 2]), 1, 2)
     checks.finite("x", np.zeros(0))
     checks.below("x", np.zeros(0, np.int64), 0)
+
+
+HEADERS = {
+    "no array": b"\x00" * 64,
+    "cut short": b"\x93NUMPY\x01\x00",
+    "no header": b"\x93NUMPY\x01\x00v\x00" + b"(" * 118,
+    "rows without end": b"\x93NUMPY\x01\x00v\x00"
+    + b"{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999, 3), }".ljust(117) + b"\n",
+    "objects": b"\x93NUMPY\x01\x00v\x00"
+    + b"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }".ljust(117) + b"\n",
+    "a missing key": b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '<i4', 'shape': (3,), }".ljust(117) + b"\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize(
+    "reader",
+    [
+        lambda path: open_array(path, np.int32, 2),
+        LexicalTable.load,
+        mixtures._read_array,
+        lambda path: ModelDirectory.open(path.parent).array(path.name),
+    ],
+    ids=["array", "lexicon", "kernels", "directory"],
+)
+def test_damaged_headers_are_clear_errors(header, reader, tmp_path):
+    with write_model(tmp_path / "m", "toy") as draft:
+        draft.path("a.npy").write_bytes(HEADERS[header])
+    with pytest.raises(CamberError, match=r"a\.npy"):
+        reader(tmp_path / "m" / "a.npy")
+
+
+def test_a_vocabulary_with_a_word_twice_is_a_clear_error(model):
+    path = model / "rules" / "source.vocabulary.txt"
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([*lines[:-1], lines[0]]) + "\n", "utf-8")
+    reseal(model)
+    with pytest.raises(ModelError, match="a word occurs twice"):
+        load(model)
+
+
+def test_a_journal_with_other_values_is_a_clear_error(model):
+    add(model, ["¡ hasta el martes !"], ["see you on Tuesday !"])
+    path = next((model / "added").rglob("pairs.jsonl"))
+    body = path.read_bytes().split(CALL_SEAL)[0]
+    for old, new in ((b'"links":"', b'"links":"x '), (b'"tokens":"', b'"tokens":3,"more":"'), (b"{", b"[" * 99999)):
+        changed = body.replace(old, new)
+        assert changed != body
+        path.write_bytes(changed + CALL_SEAL + hashlib.sha256(changed).hexdigest().encode() + b"\n")
+        with pytest.raises(ModelError, match="not what was added"):
+            load(model)
+
+
+def test_what_is_verified_is_all_that_kernels_index_by(model):
+    """A bit in the middle of a file, with checksums to match: `camber info --verify` finds it."""
+    path = model / "align" / "entry_targets.npy"
+    array = np.load(path)
+    array[len(array) // 2] = 1 << 30
+    np.save(path, array)
+    reseal(model)
+    with pytest.raises(ModelError, match=r"entry_targets\.npy: numbers from"):
+        info.main([str(model), "--verify"], standalone_mode=False)

@@ -298,7 +298,7 @@ def _array_path(path: str | Path, name: str) -> Path:
 def _read_array(path: Path) -> F8:
     try:
         array: AnyArray = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # a damaged header makes NumPy raise anything from SyntaxError to MemoryError
         raise InputError(f"cannot be read as an array ({error})", path, remedy=_REMEDY) from None
     if array.dtype != np.float64:
         raise InputError(f"numbers of type {array.dtype}, expected float64", path, remedy=_REMEDY)
