@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint format bench mutate clean
+.PHONY: demo test lint format bench mutate adversary clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/camber demo --dir demo
@@ -36,6 +36,15 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 bench: $(VENV)/.bench
 	failed=; for script in align lm extract add decode nbest tune rerank hiero bend descent boost mixture selection lasso ter roundtrip; do \
 		$(BIN)/python benchmarks/$$script.py || failed="$$failed $$script"; done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+# Hours on one core. What came out is in adversary.txt; SECONDS is for each reader, guided by coverage where atheris is.
+SECONDS ?= 60
+adversary: $(VENV)/.test
+	rm -f adversary.txt
+	CAMBER_ADVERSARY=all CAMBER_ADVERSARY_REPORT=adversary.txt $(BIN)/python -m pytest -q tests/adversary; \
+		code=$$?; cat adversary.txt; exit $$code
+	if $(BIN)/python -m pip install --quiet --disable-pip-version-check atheris; then \
+		$(BIN)/python tests/adversary/fuzz.py --seconds $(SECONDS); else echo "no atheris here: readers are not fuzzed"; fi
 
 mutate: $(VENV)/.test
 	$(BIN)/python tests/mutation/mutate.py

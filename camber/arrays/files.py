@@ -43,6 +43,8 @@ def open_array(path: Path, kind: npt.DTypeLike, dimensions: int, remedy: str = "
         raise ModelError(
             f"{path}: {array.ndim} dimensions of {array.dtype}, expected {dimensions} of {np.dtype(kind)}; {remedy}"
         )
+    if not array.flags.c_contiguous:  # kernels would be compiled anew for it
+        raise ModelError(f"{path}: stored by columns, expected by rows; {remedy}")
     return array.view(np.ndarray)
 
 

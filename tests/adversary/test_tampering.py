@@ -168,6 +168,15 @@ def test_damaged_headers_are_clear_errors(header, reader, tmp_path):
         reader(tmp_path / "m" / "a.npy")
 
 
+def test_an_array_stored_by_columns_is_refused(model):
+    """Kernels would be compiled for it, which looks like a hang."""
+    path = model / "rules" / "scores.npy"
+    np.save(path, np.asfortranarray(np.load(path)))
+    reseal(model)
+    with pytest.raises(ModelError, match="stored by columns"):
+        load(model)
+
+
 def test_a_vocabulary_with_a_word_twice_is_a_clear_error(model):
     path = model / "rules" / "source.vocabulary.txt"
     lines = path.read_text("utf-8").splitlines()
