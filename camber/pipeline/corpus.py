@@ -16,6 +16,10 @@ from camber.errors import CamberError, InputError
 from camber.files import read_lines, read_parallel, write_lines
 from camber.progress import log
 from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.scripts import without_spaces
+
+#: a text with such a share of lines without spaces is not one of words
+UNSPACED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ def prepare(
     pipeline = TextPipeline.learn(text, *sides)
     made = [pipeline.pair(*lines) for lines in zip(*sides, strict=True)]
     tokens = [pair.source for pair in made], [pair.target for pair in made]
+    for side, path in zip(tokens, (source, target), strict=True):
+        _warn_of_no_spaces(side, path, text)
     kept, report = clean(*tokens, cleaning)
     log.info("%s", report)
     if len(kept) == 0:
@@ -84,6 +90,18 @@ def prepare(
         save_sentences(Sentences.encode([side[i] for i in kept]), folder, name)
     np.save(folder / "kept.npy", rows[kept])
     np.save(folder / "sure.npy", sure_links([made[i].links for i in kept]))
+
+
+def _warn_of_no_spaces(sentences: list[list[str]], path: Path, text: TextSettings) -> None:
+    """Say that a text has hardly any words, since nothing can be learnt from whole lines."""
+    share = without_spaces(sentences)
+    if share > UNSPACED_SHARE:
+        segmented = text.segment and text.tokenizer != "none"
+        remedy = "put spaces between its words" if segmented else "leave --no-segment and --tokenizer none out"
+        log.warning(
+            "%s: %.0f %% of the lines hold almost no spaces, so that whole lines are taken for words; %s",
+            path, 100 * share, remedy,
+        )  # fmt: skip
 
 
 def save_sentences(sentences: Sentences, folder: Path, name: str) -> None:

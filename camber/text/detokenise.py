@@ -12,7 +12,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from camber.text.scripts import LANGUAGES, UNSPACED, is_unspaced
+
 NO_BREAK = "\u00a0"
+#: what stands in a table of spaces for words in other letters, among those of a script without spaces
+FOREIGN = "字a"
 
 #: White space that goes before a mark in a language, when no text tells which kind its writers use.
 TYPOGRAPHY: dict[str, dict[str, str]] = {"fr": dict.fromkeys("?!:;%»", NO_BREAK)}
@@ -39,6 +43,8 @@ def learn_spaces(language: str, lines: Iterable[str]) -> dict[str, str]:
     >>> learn_spaces("fr", ["Ça va ?", "Oui !", "Quoi ?"])["?"]
     ' '
     """
+    if language in LANGUAGES:
+        return _foreign_words(lines)
     habits = TYPOGRAPHY.get(language, {})
     if not habits:
         return {}
@@ -53,13 +59,23 @@ def learn_spaces(language: str, lines: Iterable[str]) -> dict[str, str]:
     return {mark: _most_common(seen) if sum(seen.values()) >= 5 else common for mark, seen in counts.items()}
 
 
+def _foreign_words(lines: Iterable[str]) -> dict[str, str]:
+    """Return the white space between words in other letters and those of a script without spaces."""
+    pattern = re.compile(rf"(?<=[{UNSPACED}])(\s?)(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(\s?)(?=[{UNSPACED}])")
+    counts = Counter(match[1] or match[2] or "" for line in lines for match in pattern.finditer(line))
+    return {FOREIGN: _most_common(counts)} if counts else {}
+
+
 def _most_common(counts: Counter[str]) -> str:
     return min(counts, key=lambda space: (-counts[space], space))
 
 
-def joiner(language: str, spaces: dict[str, str] | None = None) -> Joiner:
-    """Return what joins unescaped tokens of a language (its base code, or "") into a line."""
-    return Joiner(language, TYPOGRAPHY.get(language, {}) if spaces is None else spaces)
+def joiner(language: str, spaces: dict[str, str] | None = None, *, segmented: bool = False) -> Joiner:
+    """Return what joins unescaped tokens of a language (its base code, or "") into a line.
+
+    `segmented` tokens of scripts without spaces are joined without them.
+    """
+    return Joiner(language, TYPOGRAPHY.get(language, {}) if spaces is None else spaces, segmented=segmented)
 
 
 def _is_wide(char: str) -> bool:
@@ -70,8 +86,9 @@ def _is_wide(char: str) -> bool:
 class Joiner:
     """Join the unescaped tokens of a language into a line."""
 
-    def __init__(self, language: str, spaces: dict[str, str]) -> None:
-        self.language = language
+    def __init__(self, language: str, spaces: dict[str, str], *, segmented: bool = False) -> None:
+        self.language, self.segmented = language, segmented
+        self.unspaced = segmented and language in LANGUAGES
         self.spaces = spaces
         self.apostrophe_binds_right = language in ("fr", "it", "ca", "ga")
 
@@ -96,7 +113,20 @@ class Joiner:
                 before, after = self._space_around(token, previous, following, directions.get(position, 0))
             out.append(before if forced is None else forced)
             forced = None if after == " " else after
-        return out
+        return self._without_spaces(tokens, out) if self.segmented else out
+
+    def _without_spaces(self, tokens: Sequence[str], gaps: list[str]) -> list[str]:
+        """Take spaces away where a script has none; how words of another script stand in it is a habit of the text."""
+        for position in range(1, len(tokens)):
+            first, second = tokens[position - 1][-1], tokens[position][0]
+            if not gaps[position] or (first.isascii() and second.isascii()):
+                continue
+            wide = is_unspaced(first), is_unspaced(second)
+            if all(wide) or (self.unspaced and any(wide) and not (first.isalnum() and second.isalnum())):
+                gaps[position] = ""
+            elif self.unspaced and any(wide):
+                gaps[position] = self.spaces.get(FOREIGN, "")
+        return gaps
 
     def _space_around(self, token: str, previous: str, following: str, direction: int) -> tuple[str, str]:
         """Return the white space before and after a token (`direction`: 1 opening, -1 closing quote)."""

@@ -85,8 +85,8 @@ class TextPipeline:
     ) -> None:
         self.settings, self.spaces = settings, spaces
         self.source_case, self.target_case = source_case, target_case
-        self.source_tokenizer = Tokenizer(settings.tokenizer, settings.source_lang)
-        self.target_tokenizer = Tokenizer(settings.tokenizer, settings.target_lang, spaces)
+        self.source_tokenizer = Tokenizer(settings.tokenizer, settings.source_lang, segment=settings.segment)
+        self.target_tokenizer = Tokenizer(settings.tokenizer, settings.target_lang, spaces, segment=settings.segment)
         self.protects = settings.protection and settings.tokenizer != "none"
         self._own = [user_pattern(settings.protect)] if settings.protect else []
         languages = [base_language(code) for code in (settings.source_lang, settings.target_lang)]

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from camber.errors import SettingsError
+from camber.text.scripts import UNSPACED
 
 USER, VAR, CODE, URL, MAIL, PATH, NUMBER, EMOJI, OPEN, CLOSE = (
     "user", "var", "code", "url", "mail", "path", "num", "emoji", "open", "close",
@@ -37,7 +38,12 @@ _EMOJI = (
 _ONE_EMOJI = rf"{_EMOJI}(?:\ufe0f|[\U0001f3fb-\U0001f3ff])?\u20e3?"
 # What begins like a word, and goes on with a mark inside or behind it.
 _WORDLIKE: tuple[tuple[str, str], ...] = (
-    (URL, r"""(?:(?:https?|ftp|file)://|www\.|mailto:)[^\s<>"`]{0,2000}[^\s<>"'`.,;:!?()\[\]{}»”’]"""),
+    (
+        URL,
+        r"""(?:(?:https?|ftp|file)://|www\.|mailto:)[^\s<>"`_CJK]{0,2000}[^\s<>"'`_CJK.,;:!?()\[\]{}»”’]""".replace(
+            "_CJK", UNSPACED + "\u3001-\u303f\uff00-\uff60"
+        ),
+    ),
     (MAIL, r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"),
     (PATH, r"""[A-Za-z]:\\[^\s"<>|*?:]{0,300}[^\s"<>|*?:.,;)\]]"""),
     (PATH, rf"\w[\w-]{{0,80}}(?:\.[\w-]{{1,40}}){{0,5}}\.(?:{_ENDINGS})(?![\w-])"),
@@ -66,7 +72,8 @@ _SYMBOLIC: tuple[tuple[str, str], ...] = (
     (VAR, r"\\(?:[nrt](?![A-Za-z]{0,20}\{)|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})"),
     (CODE, r"(?<![\w-])--[a-z][\w-]{0,60}"),
     (EMOJI, rf"[\U0001f1e6-\U0001f1ff]{{2}}|[#*0-9]\ufe0f?\u20e3|{_ONE_EMOJI}(?:\u200d{_ONE_EMOJI}){{0,8}}"),
-    (NUMBER, r"(?<![\w.,])\d{1,40}(?:[.,:/'’\u00a0\u202f\u066b\u066c–-]\d{1,40}){0,20}(?!\w|-\w)"),
+    (NUMBER, rf"(?<![.,])(?<![^\W{UNSPACED}])" r"\d{1,40}(?:[.,:/'’\u00a0\u202f\u066b\u066c–-]\d{1,40}){0,20}"
+             rf"(?![^\W{UNSPACED}]|-\w)"),
 )  # fmt: skip
 _PATTERNS = (*_WORDLIKE, *_SYMBOLIC)
 # One look at a letter tells that no pattern begins there: nearly all letters of nearly all texts.
@@ -106,7 +113,7 @@ def user_pattern(pattern: str) -> re.Pattern[str]:
 @functools.cache
 def _scanner() -> re.Pattern[str]:
     wordlike, marked = ("|".join(f"({pattern})" for _, pattern in part) for part in (_WORDLIKE, _SYMBOLIC))
-    goes_on = r"(?<![\w.+-])(?=[^\W_]{0,60}_|\w[\w+-]{0,80}[.@:])"
+    goes_on = rf"(?<![.+-])(?<![^\W{UNSPACED}])" + r"(?=[^\W_]{0,60}_|\w[\w+-]{0,80}[.@:])"
     return re.compile(f"{goes_on}(?:{wordlike})|(?={_FIRST_MARKS})(?:{marked})")
 
 

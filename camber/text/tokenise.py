@@ -27,6 +27,7 @@ from camber.errors import SettingsError
 from camber.files import words
 from camber.text.detokenise import Joiner, joiner
 from camber.text.protect import FIGURE
+from camber.text.scripts import split_unspaced
 
 KINDS = ("moses", "none")
 
@@ -184,8 +185,8 @@ class _Splitter:
     LIMIT = 500_000  # remembered pieces: some 100 MB at most
     LONGEST = 50  # characters of a piece that is remembered
 
-    def __init__(self, language: str) -> None:
-        self.language = language
+    def __init__(self, language: str, *, segment: bool = False) -> None:
+        self.language, self.segment = language, segment
         self.apostrophes = _apostrophes(language)
         # Marks that stay inside a word, which their neighbours tell.
         self.inner = ("’´" if self.apostrophes is not _OTHER else "") + (":" if language in ("fi", "sv") else "")
@@ -229,7 +230,7 @@ class _Splitter:
         """Split a piece without addresses."""
         if not chunk:
             return []
-        text = self._pad_symbols(chunk)
+        text = self._pad_symbols(split_unspaced(chunk) if self.segment else chunk)
         if ".." in text:
             text = _dots.sub(r" \g<0> ", text)
         if "," in text:
@@ -283,7 +284,8 @@ class Tokenizer:
     spaces and joined with spaces, and no character is touched.
 
     `spaces` maps punctuation marks to the white space before them where that is not nothing (see
-    :func:`camber.text.detokenise.learn_spaces`).
+    :func:`camber.text.detokenise.learn_spaces`). With `segment`, text of scripts without spaces is split into
+    characters, and joined again (see `camber.text.scripts`).
 
     >>> english = Tokenizer("moses", "en")
     >>> english.tokenise("Isn't it 5,300 m?")
@@ -292,13 +294,17 @@ class Tokenizer:
     "Isn't it 5,300 m?"
     """
 
-    def __init__(self, kind: str = "moses", language: str = "", spaces: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, kind: str = "moses", language: str = "", spaces: dict[str, str] | None = None, *, segment: bool = False
+    ) -> None:
         if kind not in KINDS:
             raise SettingsError(f"tokenizer is {kind!r}; expected one of {', '.join(KINDS)}")
         self.kind, self.language = kind, language
         base = base_language(language)
-        self._split: Callable[[str], list[str]] = _Splitter(base) if kind == "moses" else words
-        self._join: Callable[[Sequence[str]], str] = joiner(base, spaces) if kind == "moses" else " ".join
+        self._split: Callable[[str], list[str]] = _Splitter(base, segment=segment) if kind == "moses" else words
+        self._join: Callable[[Sequence[str]], str] = (
+            joiner(base, spaces, segmented=segment) if kind == "moses" else " ".join
+        )
 
     def tokenise(self, line: str) -> list[str]:
         """Return the tokens of a line (none for a blank one)."""
