@@ -18,7 +18,7 @@ from camber.corpus.inputs import Input
 from camber.decode.derivation import Derivation, joined
 from camber.decode.searcher import Featured, LogLinear, Searcher
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError
+from camber.errors import CamberError, SettingsError
 from camber.features.weights import Weights
 from camber.formats.glossary.glossary import Glossary
 from camber.model.asking import Asked, Asking, Request, disobeyed, requests_for
@@ -27,6 +27,7 @@ from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
 from camber.text.pipeline import TextPipeline
 from camber.text.prepared import Paragraph, Prepared
+from camber.text.tags import FORMATS, TEXT
 
 if TYPE_CHECKING:  # imported where a model of the kind is opened, which keeps the start-up of the others short
     from camber.nbest.nbest import NBest
@@ -103,9 +104,9 @@ class Translator(Generic[Search]):
         """Prepare a raw sentence; a word that the model knows only in another case takes that case."""
         return self._known_case(self.text.prepare(line))
 
-    def paragraph(self, line: str) -> Paragraph:
-        """Prepare the sentences of a raw line (see :meth:`prepare`)."""
-        paragraph = self.text.paragraph(line)
+    def paragraph(self, line: str, format: str = TEXT) -> Paragraph:
+        """Prepare the sentences of a raw line (see :meth:`prepare`), which may be of a format with tags."""
+        paragraph = self.text.paragraph(line, format)
         return replace(paragraph, sentences=tuple(map(self._known_case, paragraph.sentences)))
 
     def _known_case(self, prepared: Prepared) -> Prepared:
@@ -130,13 +131,17 @@ class Translator(Generic[Search]):
         *,
         glossary: Glossary | None = None,
         prefix: str | Sequence[str] | None = None,
+        format: str = TEXT,
     ) -> list[str]:
         """Translate raw lines, with the terms of a glossary, and going on behind a prefix (one, or one for each line).
+
+        `format` is "text", "html" or "xliff-inline".
 
         >>> model.translate(["ein haus"])                                           # doctest: +SKIP
         ['a house']
         """
-        return [best[0].text for best in self.translations(lines, engine=engine, glossary=glossary, prefix=prefix)]
+        found = self.translations(lines, engine=engine, glossary=glossary, prefix=prefix, format=format)
+        return [best[0].text for best in found]
 
     def translations(
         self,
@@ -149,18 +154,22 @@ class Translator(Generic[Search]):
         glossary: Glossary | None = None,
         prefix: str | Sequence[str] | None = None,
         requests: Iterable[Request] | None = None,
+        format: str = TEXT,
     ) -> Iterator[list[Translation]]:
         """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time.
 
         What a `glossary` asks for is obeyed in all lines, a prefix in all or one by one; `requests` say what is asked
         of each line. A term that cannot be had is left out, and there is a note about it.
+        `format` is "text", "html" or "xliff-inline": what counts as a tag, and whether there are entities.
         """
+        if format not in FORMATS:
+            raise SettingsError(f"format is {format!r}; expected one of {', '.join(FORMATS)}")
         if isinstance(lines, str | bytes):
             raise LinesError(
                 f"expected lines, not the single {type(lines).__name__} {lines[:40]!r}; put it into a list"
             )
         asking, wanted = Asking(self.text, self.decoder, glossary), requests_for(prefix, requests)
-        return self._translations(iter(lines), nbest, distinct, engine, chunk, asking, wanted)
+        return self._translations(iter(lines), nbest, distinct, engine, chunk, asking, wanted, format)
 
     def _translations(
         self,
@@ -171,10 +180,11 @@ class Translator(Generic[Search]):
         chunk: int,
         asking: Asking,
         wanted: Iterator[Request],
+        format: str,
     ) -> Iterator[list[Translation]]:
         first = 0
         while group := list(islice(lines, chunk)):
-            source = [self.paragraph(line) for line in group]
+            source = [self.paragraph(line, format) for line in group]
             asked = [asking.of(paragraph, next(wanted)) for paragraph in source]
             inputs = [
                 Input(sentence.tokens, number, own.constraints)

@@ -12,6 +12,7 @@ spans, and where two neighbours come from two neighbours, the source's white spa
 
 from __future__ import annotations
 
+import html
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -26,9 +27,12 @@ from camber.text.case import Truecaser, is_shouted, recase, sentence_starts
 from camber.text.detokenise import TYPOGRAPHY, learn_spaces, spelt
 from camber.text.places import gaps_of, places_of
 from camber.text.prepared import Paragraph, Prepared
-from camber.text.protect import CLASS_OF, CLOSE, FIGURE, NUMBER, OPEN, THING, Span, find_spans, inner_text, user_pattern
+from camber.text.protect import CLOSE, FIGURE, OPEN, THING, find_spans, user_pattern
 from camber.text.restore import Links, Restored, restore
+from camber.text.retag import placed_tags, retag, tags_of_sentences
 from camber.text.sentences import split_sentences
+from camber.text.substitute import class_links, shared_spans, span_texts, substituted
+from camber.text.tags import TEXT, Tag, find_tags, stretches, without_tags
 from camber.text.tokenise import KINDS, Tokenizer, base_language, unescape
 
 _SETTINGS_FILE = "text.json"
@@ -124,32 +128,38 @@ class TextPipeline:
         """
         if not self.protects:
             return Pair(self.source_tokens(source), self.target_tokens(target), [])
+        source, target = without_tags(source), without_tags(target)
         spans = find_spans(source, self._own), find_spans(target, self._own)
         if not (spans[0] or spans[1]):
             return Pair(self._source_cased(source), self._target_cased(target), [])
-        shared = Counter(_texts(source, spans[0])) & Counter(_texts(target, spans[1]))
-        kept = _kept(source, spans[0], shared), _kept(target, spans[1], shared)
+        shared = Counter(span_texts(source, spans[0])) & Counter(span_texts(target, spans[1]))
+        kept = shared_spans(source, spans[0], shared), shared_spans(target, spans[1], shared)
         tokens = (
-            self._cased(_substituted(source, spans[0], self.source_tokenizer, kept[0])[0], self.source_case),
-            self._cased(_substituted(target, spans[1], self.target_tokenizer, kept[1])[0], self.target_case),
+            self._cased(substituted(source, spans[0], self.source_tokenizer, kept[0])[0], self.source_case),
+            self._cased(substituted(target, spans[1], self.target_tokenizer, kept[1])[0], self.target_case),
         )
-        return Pair(*tokens, _links(tokens, (source, target), spans, kept))
+        return Pair(*tokens, class_links(tokens, (source, target), spans, kept))
 
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a source line as the model knows them."""
         if not self.protects:
             return self._source_cased(line)
-        tokens, _ = _substituted(line, find_spans(line, self._own), self.source_tokenizer)
+        line = without_tags(line)
+        tokens, _ = substituted(line, find_spans(line, self._own), self.source_tokenizer)
         return self._cased(tokens, self.source_case)
 
     def target_tokens(self, line: str, source: str | None = None) -> list[str]:
         """Return the tokens of a target line as the model knows them; `source` is what it translates, if known."""
         if not self.protects:
             return self._target_cased(line)
+        line = without_tags(line)
         spans = find_spans(line, self._own)
-        shared = None if source is None else Counter(_texts(source, find_spans(source, self._own)))
-        kept = None if shared is None else _kept(line, spans, shared)
-        return self._cased(_substituted(line, spans, self.target_tokenizer, kept)[0], self.target_case)
+        shared = None
+        if source is not None:
+            source = without_tags(source)
+            shared = Counter(span_texts(source, find_spans(source, self._own)))
+        kept = None if shared is None else shared_spans(line, spans, shared)
+        return self._cased(substituted(line, spans, self.target_tokenizer, kept)[0], self.target_case)
 
     def _source_cased(self, line: str) -> list[str]:
         return self._cased(self.source_tokenizer.tokenise(line), self.source_case)
@@ -164,34 +174,91 @@ class TextPipeline:
 
     # --- text to translate -------------------------------------------------------------------------------------------
 
-    def paragraph(self, line: str) -> Paragraph:
-        """Prepare a raw line: its sentences one by one, unless the settings say otherwise."""
+    def paragraph(self, line: str, format: str = TEXT) -> Paragraph:
+        """Prepare a raw line: its sentences one by one, unless the settings say otherwise.
+
+        `format` says what tags and entities are (see `camber.text.tags`).
+        """
         if not self.protects and not self.settings.split:
             return Paragraph(line, (self.prepare(line),), ("", ""))
-        places = [(start := len(line) - len(line.lstrip()), max(start, len(line.rstrip())))]
+        if self.protects and ("<" in line or format != TEXT):
+            tags = find_tags(line, format)
+            if tags or format != TEXT:
+                return self._tagged(line, tags, format)
+        places = self._sentences(line) or [(len(line), len(line))]
+        return Paragraph(line, tuple(self._prepared(line[start:end]) for start, end in places), gaps_of(line, places))
+
+    def _sentences(self, text: str) -> list[tuple[int, int]]:
+        """Return where the sentences of a text begin and end; or where all of it does, without the space around it."""
         if self.settings.split and self.settings.tokenizer != "none":
-            spans = find_spans(line, self._own) if self.protects else ()
-            places = split_sentences(line, self.settings.source_lang, spans) or places
-        return Paragraph(line, tuple(self.prepare(line[start:end]) for start, end in places), gaps_of(line, places))
+            spans = find_spans(text, self._own) if self.protects else ()
+            return split_sentences(text, self.settings.source_lang, spans)
+        start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+        return [(start, end)] if start < end else []
+
+    def _tagged(self, line: str, tags: list[Tag], format: str) -> Paragraph:
+        """Prepare a line with tags."""
+        sentences: list[Prepared] = []
+        between: list[str] = []
+        done = 0
+        for stretch in stretches(line, tags, format):
+            places = self._sentences(stretch.text)
+            for (start, end), own in zip(places, tags_of_sentences(stretch, places, tags), strict=True):
+                first, last = stretch.places[start], stretch.places[end - 1] + len(stretch.raw[end - 1])
+                if own:
+                    first = min(first, tags[own[0][0]].start)
+                    last = max(last, tags[own[-1][0]].start + len(own[-1][2]))
+                between.append(line[done:first])
+                done = last
+                shifted = [(number, at - start, text) for number, at, text in own]
+                sentences.append(
+                    self._prepared(
+                        stretch.text[start:end], stretch.raw[start:end], shifted, tags, escapes=format != TEXT
+                    )
+                )
+        if not sentences:
+            return Paragraph(line, (self._prepared(""),), (line, ""))
+        return Paragraph(line, tuple(sentences), (*between, line[done:]))
 
     def prepare(self, line: str) -> Prepared:
-        """Prepare a source sentence for translation."""
+        """Prepare a source sentence for translation; its tags, if any, are lost."""
+        if self.protects:
+            return self._prepared(without_tags(line))
+        plain = self.source_tokenizer.tokenise(line)
+        return Prepared(line, tuple(self._cased(plain, self.source_case)), tuple(plain), is_shouted(plain))
+
+    def _prepared(
+        self,
+        line: str,
+        raw: Sequence[str] | None = None,
+        own: Sequence[tuple[int, int, str]] = (),
+        tags: Sequence[Tag] = (),
+        *,
+        escapes: bool = False,
+    ) -> Prepared:
+        """Prepare a sentence; `raw` is what stands for its characters, `own` its tags, of all `tags` of the line."""
         if not self.protects:
-            plain = self.source_tokenizer.tokenise(line)
-            return Prepared(line, tuple(self._cased(plain, self.source_case)), tuple(plain), is_shouted(plain))
+            return self.prepare(line)
         spans = find_spans(line, self._own)
-        plain, marks = _substituted(line, spans, self.source_tokenizer)
+        plain, marks = substituted(line, spans, self.source_tokenizer)
         found = places_of(line, marks, spans)
+        gaps = gaps_of(line, found)
         written = tuple(line[start:end] for start, end in found)
+        if raw is not None:
+            written = tuple("".join(raw[start:end]) for start, end in found)
+            bounds = [0, *(bound for place in found for bound in place), len(line)]
+            gaps = tuple("".join(raw[a:b]) for a, b in zip(bounds[::2], bounds[1::2], strict=True))
         places = [at for at, mark in enumerate(marks) if mark in (THING, FIGURE)] if spans else []
         return Prepared(
             line,
             tuple(self._cased(plain, self.source_case)),
             tuple(plain),
             is_shouted(plain),
-            gaps_of(line, found),
+            gaps,
             written,
             {at: written[at] for at in places},
+            placed_tags(own, tags, found, raw or ()) if own else (),
+            escapes,
         )
 
     def finish(self, tokens: Sequence[str], source: Prepared, links: Links | None = None) -> str:
@@ -208,26 +275,37 @@ class TextPipeline:
             return Finished(self.target_tokenizer.detokenise(self._recased(tokens, source)), [])
         restored = restore(tokens, source, links)
         if restored.origins == list(range(len(source.tokens))):  # it came through untranslated
-            return Finished(source.line, restored.repairs)
-        cased = self._written(restored, source)
-        gaps = self._gaps(cased, restored.origins, source)
-        pieces = [source.gaps[0], *(part for pair in zip(gaps, cased, strict=True) for part in pair), source.gaps[-1]]
-        return Finished("".join(pieces), restored.repairs)
+            written, gaps = list(source.written), list(source.gaps[:-1])
+        else:
+            written = self._written(restored, source)
+            gaps = self._gaps(written, restored.origins, source)
+            if gaps:
+                gaps[0] = source.gaps[0]
+        if source.tags:
+            text = retag(source.tags, written, gaps, restored.origins, restored.best)
+        else:
+            text = "".join(part for pair in zip(gaps, written, strict=True) for part in pair)
+        return Finished(text + source.gaps[-1], restored.repairs)
 
     def _written(self, restored: Restored, source: Prepared) -> list[str]:
         """Return the tokens of a translation as they are written; copies are, where they can be, as in the source."""
         cased = [spelt(unescape(token)) for token in self._recased(restored.tokens, source)]
         starts: set[int] | None = None
         for to, at in enumerate(restored.origins):
-            if at < 0 or cased[to] == source.written[at]:
-                continue
-            if at in source.protected or source.shouted:
-                cased[to] = source.written[at]
-            elif cased[to] != unescape(restored.tokens[to]):  # a sentence begins here; if there too, then as there
-                starts = set(sentence_starts(source.plain)) if starts is None else starts
-                cased[to] = source.written[at] if at in starts else cased[to]
-            elif unescape(source.plain[at]) == cased[to]:
-                cased[to] = source.written[at]  # something invisible is in it
+            token = cased[to]
+            if at >= 0 and token != source.written[at]:
+                if token != unescape(restored.tokens[to]) and starts is None:
+                    starts = set(sentence_starts(source.plain))
+                if (
+                    at in source.protected
+                    or source.shouted
+                    or unescape(source.plain[at]) == token  # something invisible is in it, or an entity
+                    or (token != unescape(restored.tokens[to]) and at in (starts or ()))  # a sentence begins, as there
+                ):
+                    cased[to] = source.written[at]
+                    continue
+            if source.escapes and (at < 0 or token != source.written[at]):
+                cased[to] = html.escape(token, quote=False)
         return cased
 
     def _recased(self, tokens: Sequence[str], source: Prepared) -> Sequence[str]:
@@ -275,63 +353,3 @@ class TextPipeline:
             return cls(settings, spaces=spaces)
         source, target = (Truecaser.load(Path(folder) / name) for name in _CASE_FILES)
         return cls(settings, source, target, spaces)
-
-
-def _texts(line: str, spans: Sequence[Span]) -> list[str]:
-    """Return the protected spans of a line; of a pair around a title, both ends as one."""
-    texts = [line[start:end] for start, end, _ in spans]
-    for place, span in enumerate(spans):
-        if span.kind == OPEN:
-            closing = next(other for other in range(place, len(spans)) if spans[other].kind == CLOSE)
-            texts[place] = texts[closing] = f"{texts[place]} {texts[closing]}"
-    return texts
-
-
-def _kept(line: str, spans: Sequence[Span], shared: Counter[str]) -> list[bool]:
-    """Say which spans of a line are among those that both sides share, the first ones where one side has more."""
-    left = Counter(shared)
-    kept = []
-    for text in _texts(line, spans):
-        kept.append(left[text] > 0)
-        left[text] -= 1
-    return kept
-
-
-def _substituted(
-    line: str, spans: Sequence[Span], tokenizer: Tokenizer, kept: Sequence[bool] | None = None
-) -> tuple[list[str], list[str]]:
-    """Tokenise a line with class tokens for its spans (those that are `kept`); also with a mark for each span."""
-    if not spans:
-        tokens = tokenizer.tokenise(line)
-        return tokens, tokens
-    pieces, names, done = [], [], 0
-    for place, span in enumerate(spans):
-        pieces.append(line[done : span.start])
-        if kept is None or kept[place]:
-            pieces.append(f" {FIGURE if span.kind == NUMBER else THING} ")
-            names.append(span.token)
-        else:
-            pieces.append(inner_text(line[span.start : span.end], span.kind))
-        done = span.end
-    marks = tokenizer.tokenise("".join([*pieces, line[done:]]))
-    following = iter(names)
-    return [next(following) if mark in (THING, FIGURE) else mark for mark in marks], marks
-
-
-def _links(
-    tokens: tuple[list[str], list[str]],
-    lines: tuple[str, str],
-    spans: tuple[Sequence[Span], Sequence[Span]],
-    kept: tuple[Sequence[bool], Sequence[bool]],
-) -> list[tuple[int, int]]:
-    """Link the class tokens of two sides that stand for the same text."""
-    places: tuple[dict[tuple[str, str], list[int]], ...] = ({}, {})
-    for side in (0, 1):
-        positions = (at for at, token in enumerate(tokens[side]) if token in CLASS_OF)
-        texts = _texts(lines[side], spans[side])
-        for span, text, keep in zip(spans[side], texts, kept[side], strict=True):
-            if keep:
-                places[side].setdefault((span.kind, text), []).append(next(positions))
-    return sorted(
-        link for key, positions in places[0].items() for link in zip(positions, places[1].get(key, ()), strict=False)
-    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from camber.text.retag import PlacedTag
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -21,6 +23,8 @@ class Prepared:
     gaps: tuple[str, ...] = ()  # white space (and what is invisible) before every token, and behind the last
     written: tuple[str, ...] = ()  # every token as it stands in the line
     protected: Mapping[int, str] = field(default_factory=dict)  # position of a token → the span that it stands for
+    tags: tuple[PlacedTag, ...] = ()  # which tags stood in it, and where
+    escapes: bool = False  # the line is mark-up, in which & < > must be written as entities
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,15 @@ class Restored(NamedTuple):
     links: Links  # (source, target), after what was put back or left out
     repairs: list[str]  # what had to be done, for people
 
+    @property
+    def best(self) -> list[int]:
+        """The source position that each token comes from, -1 if none is known."""
+        best = list(self.origins)
+        for at, to in self.links:
+            if best[to] < 0:
+                best[to] = at
+        return best
+
 
 def restore(tokens: Sequence[str], source: Prepared, links: Links | None) -> Restored:
     """Find the origins of tokens, and mend what is protected; without links, class tokens are taken in order."""
