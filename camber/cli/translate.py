@@ -7,7 +7,7 @@ Settings of the search that are not given are those that the model was made with
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -15,11 +15,13 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from camber.cli.options import FILE, engine_option, given, refuse_idle, settings_options
+from camber.cli.streams import standard_input
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
 from camber.nbest.formats import AUTO, FORMATS, format_to_write
 from camber.progress import log
 from camber.regress.settings import PreimageSettings
+from camber.text.tags import FORMATS as TEXT_FORMATS
 
 #: settings of the pre-image search that phrase models have, too
 _PHRASE_FLAGS = ("options", "window")
@@ -45,6 +47,20 @@ if TYPE_CHECKING:
 @click.option("--prefix", help="How every translation begins; it is completed.")
 @click.option("--constraints", type=FILE, help="What is asked of each line: JSON Lines with terms, forbidden, prefix.")
 @click.option("--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).")
+@click.option(
+    "--format",
+    type=click.Choice(list(TEXT_FORMATS)),
+    default=TEXT_FORMATS[0],
+    show_default=True,
+    help="What tags are: in plain text only what surely is one; mark-up has entities, too.",
+)
+@click.option(
+    "--split/--no-split",
+    default=None,
+    show_default="the model's own",
+    help="Translate the sentences of a line one by one.",
+)
+@click.option("--protect", metavar="REGEX", default="", help="More text that must come back as it is.")
 @settings_options(DecodeSettings, shown="the model's own")
 @settings_options(PreimageSettings, shown="the model's own", but=_PHRASE_FLAGS)
 @engine_option
@@ -60,6 +76,9 @@ def command(
     prefix: str | None,
     constraints: Path | None,
     alignment_file: Path | None,
+    format: str,
+    split: bool | None,
+    protect: str,
     engine: Engine,
     **values: Any,
 ) -> None:
@@ -79,32 +98,34 @@ def command(
         raise click.UsageError(f"the n-best format {written.name} has no place for the features of a model")
     check_outputs(output, nbest_file, alignment_file)
     changes = given(DecodeSettings, values) | given(PreimageSettings, values, but=_PHRASE_FLAGS)
-    translator = _searching(load(model), model, changes)
+    translator = _reading(_searching(load(model), model, changes), model, format, split, protect)
     languages = translator.text.settings.source_lang, translator.text.settings.target_lang
     terms = Glossary.read(glossary, *languages) if glossary else None
     requests = read_requests(constraints) if constraints else None
-    lines = iter(read_lines(source)) if source else _standard_input()
+    lines = iter(read_lines(source)) if source else standard_input()
     interactive = source is None and sys.stdin.isatty()
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
         links = stack.enter_context(write_whole(alignment_file)) if alignment_file else None
         candidates: list[list[Translation]] = []
-        for number, best in enumerate(
-            translator.translations(
-                lines,
-                nbest,
-                distinct=distinct,
-                engine=engine,
-                chunk=1 if interactive else CHUNK,
-                glossary=terms,
-                prefix=prefix,
-                requests=requests,
-            ),
-            1,
-        ):
+        repaired: list[tuple[int, str]] = []
+        translations = translator.translations(
+            lines,
+            nbest,
+            distinct=distinct,
+            engine=engine,
+            chunk=1 if interactive else CHUNK,
+            glossary=terms,
+            prefix=prefix,
+            requests=requests,
+            format=format,
+        )
+        for number, best in enumerate(translations, 1):
             for note in best[0].notes:
                 log.warning("line %d: %s", number, note)
             out.write(best[0].text + "\n")
+            if best[0].repairs:
+                repaired.append((number, best[0].repairs[0]))
             if interactive:
                 out.flush()
             if links:
@@ -116,6 +137,24 @@ def command(
         if nbest_file:
             _write_list(translator, candidates, nbest_file, nbest_format or AUTO)
         out.flush()
+    if repaired:
+        first, what = repaired[0]
+        log.warning(
+            "protected text was mended in %s lines; the first is line %s: %s", f"{len(repaired):,}", first, what
+        )
+
+
+def _reading(translator: Translator, model: Path, format: str, split: bool | None, protect: str) -> Translator:
+    """Return the translator with another way to read lines; models of tokens, and old ones, have none."""
+    text = translator.text
+    if not text.protects and (protect or format != TEXT_FORMATS[0]):
+        raise click.UsageError(f"--protect and --format: {model} was trained without protected text")
+    if text.settings.tokenizer == "none" and split:
+        raise click.UsageError(f"--split: {model} is a model of tokenised text, one sentence per line")
+    if split is None and not protect:
+        return translator
+    changes: dict[str, Any] = {} if split is None else {"split": split}
+    return translator.reading(changes | ({"protect": protect} if protect else {}))
 
 
 def _searching(translator: Translator, model: Path, changes: dict[str, Any]) -> Translator:
@@ -151,16 +190,3 @@ def _write_list(translator: Translator, translations: Sequence[Sequence[Translat
         log.warning("%s: '|||' is written as '&#124;&#124;&#124;' in %s texts; jsonl keeps it", path, f"{bars:,}")
         nbest = replace(nbest, texts=[text.replace("|||", "&#124;" * 3) for text in nbest.texts])
     nbest.write(path, format)
-
-
-def _standard_input() -> Iterator[str]:
-    """Yield the lines of standard input as they come; bad UTF-8 is an error that names the line."""
-    from camber.errors import InputError
-
-    for number, data in enumerate(sys.stdin.buffer, 1):
-        try:
-            line = (data.removeprefix(b"\xef\xbb\xbf") if number == 1 else data).decode("utf-8")
-        except UnicodeDecodeError as error:
-            problem = f"invalid UTF-8 (byte 0x{error.object[error.start]:02x})"
-            raise InputError(problem, "standard input", number, remedy="convert the text to UTF-8") from None
-        yield line.removesuffix("\n").removesuffix("\r")

@@ -88,6 +88,13 @@ class Translator(Generic[Search]):
         """Return the same model with other settings of the search, such as ``{"pop_limit": 100}``."""
         return Translator(self.text, self.decoder.searching(changes), self.weights, self.directory, self.memory)
 
+    def reading(self, changes: Mapping[str, Any]) -> Translator[Search]:
+        """Return the same model with other settings of how lines are read, such as ``{"split": False}``.
+
+        A pattern for ``protect`` is one more beside that of the model.
+        """
+        return Translator(self.text.reading(changes), self.decoder, self.weights, self.directory, self.memory)
+
     def reweighted(self: Translator[LogLinear], weights: Weights) -> Translator[LogLinear]:
         """Return the same model with other weights."""
         return self.shaped(self.decoder.reweighted(weights.values), weights)

@@ -15,10 +15,10 @@ from __future__ import annotations
 import html
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from camber.errors import ModelError
 from camber.files import decode_lines, read_bytes, write_lines
@@ -114,6 +114,14 @@ class TextPipeline:
         pairs = [plain.pair(*lines) for lines in zip(source_lines, target_lines, strict=True)]
         casers = (Truecaser.learn(pair.source for pair in pairs), Truecaser.learn(pair.target for pair in pairs))
         return cls(settings, *casers, spaces)
+
+    def reading(self, changes: Mapping[str, Any]) -> TextPipeline:
+        """Return the same pipeline with ``split`` or ``protect`` changed; a pattern is one more beside the old one."""
+        changes = dict(changes)
+        if old := self.settings.protect:
+            changes["protect"] = f"(?:{old})|(?:{changes['protect']})" if changes.get("protect") else old
+        settings = replace(self.settings, **changes)
+        return TextPipeline(settings, self.source_case, self.target_case, self.spaces)
 
     # --- text for training -------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ def places_of(line: str, tokens: Sequence[str], spans: Sequence[Span] = ()) -> l
     """
     places, done, opened = [], 0, 0
     for token in tokens:
-        if token in (THING, FIGURE):
+        if spans and token in (THING, FIGURE):
             start, done, _ = spans[opened]
             opened += 1
         else:

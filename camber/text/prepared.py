@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from camber.text.retag import PlacedTag
@@ -22,7 +21,7 @@ class Prepared:
     shouted: bool  # the line is written in capitals
     gaps: tuple[str, ...] = ()  # white space (and what is invisible) before every token, and behind the last
     written: tuple[str, ...] = ()  # every token as it stands in the line
-    protected: Mapping[int, str] = field(default_factory=dict)  # position of a token → the span that it stands for
+    protected: dict[int, str] = field(default_factory=dict)  # position of a token → the span that it stands for
     tags: tuple[PlacedTag, ...] = ()  # which tags stood in it, and where
     escapes: bool = False  # the line is mark-up, in which & < > must be written as entities
 

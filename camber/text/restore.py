@@ -36,7 +36,7 @@ class Restored(NamedTuple):
 
 def restore(tokens: Sequence[str], source: Prepared, links: Links | None) -> Restored:
     """Find the origins of tokens, and mend what is protected; without links, class tokens are taken in order."""
-    if tuple(tokens) == source.tokens and (links is None or all((at, at) in links for at in source.protected)):
+    if tuple(tokens) == source.tokens and (links is None or {(at, at) for at in source.protected} <= set(links)):
         whole = range(len(tokens))
         return Restored(list(tokens), list(whole), [(at, at) for at in whole], [])
     origins = _copies(tokens, source, links or ())
@@ -70,12 +70,12 @@ def _assign(
     """Give class tokens without an origin a span of their class, from left to right; return the spans that are left."""
     taken = {at for at in origins if at >= 0}
     spare: dict[str, list[int]] = {}
-    for at in source.protected:
+    for at in reversed(source.protected):
         if at not in taken:
             spare.setdefault(source.tokens[at], []).append(at)
     for to, token in enumerate(tokens):
         if origins[to] < 0 and spare.get(token):
-            origins[to] = spare[token].pop(0)
+            origins[to] = spare[token].pop()
             if not in_order:
                 repairs.append(f"{source.protected[origins[to]]} took the place of its class")
     return sorted(at for places in spare.values() for at in places)
@@ -86,8 +86,8 @@ def _leave_out(tokens: list[str], origins: list[int], links: Links, repairs: lis
     kept = [to for to, token in enumerate(tokens) if origins[to] >= 0 or token not in CLASS_OF]
     if len(kept) == len(tokens):
         return links
-    repairs += [f"a second {token} was left out" for to, token in enumerate(tokens) if to not in set(kept)]
     place = {to: new for new, to in enumerate(kept)}
+    repairs += [f"a second {token} was left out" for to, token in enumerate(tokens) if to not in place]
     tokens[:], origins[:] = [tokens[to] for to in kept], [origins[to] for to in kept]
     return [(at, place[to]) for at, to in links if to in place]
 
@@ -127,12 +127,10 @@ def _order_pairs(tokens: list[str], origins: list[int], source: Prepared, repair
     slots = [to for to, at in enumerate(origins) if at in pairs]
     if not slots:
         return
-    wanted: list[int] = []
+    wanted: dict[int, None] = {}
     for to in slots:
-        at = origins[to]
-        if at not in wanted:
-            wanted += sorted((at, pairs[at]))
-    if wanted != [origins[to] for to in slots]:
+        wanted |= dict.fromkeys(sorted((origins[to], pairs[origins[to]])))
+    if list(wanted) != [origins[to] for to in slots]:
         repairs.append("what opens was put before what closes it")
         for to, at in zip(slots, wanted, strict=True):
             origins[to], tokens[to] = at, source.tokens[at]

@@ -39,6 +39,70 @@ for language in ("en", "fi"):
     assert memory <= most_memory(SIZE)
 
 
+@pytest.mark.slow
+def test_long_text_is_protected_split_and_freed_of_tags() -> None:
+    """Whatever looks like the beginning of something that never ends."""
+    words = [
+        "a",
+        "1",
+        "1,",
+        "``",
+        "`a",
+        ":a",
+        ":a:`",
+        "{",
+        "{{a",
+        "%",
+        "%(",
+        "<",
+        "<b>",
+        "</b>",
+        "<b ",
+        "<!--",
+        "<a b='",
+        "&",
+        "&a",
+        "a.",
+        ". ",
+        "...",
+        "a. A",
+        "/a",
+        "/",
+        "a_",
+        "_",
+        "-",
+        "--a",
+        "\\",
+        "|a",
+        "[#",
+        "`a <b",
+        "a@",
+        "www.",
+        "👍\u200d",
+        "(",
+        "$a",
+        "a.py.",
+        ".txt",
+        "桌。",
+        "เ",
+        '"',
+        "» ",
+        "<ph>",
+        "a.b",
+    ]
+    code = f"""
+from camber.text.pipeline import TextPipeline, TextSettings
+text = TextPipeline(TextSettings(source_lang="en", target_lang="en"))
+for word in {words!r}:
+    line = word * ({SIZE // 10} // len(word.encode()))
+    for format in ("text", "html"):
+        for sentence in text.paragraph(line, format).sentences:
+            copies = [(at, at) for at in range(len(sentence.tokens))]
+            text.finish(sentence.tokens, sentence, copies)
+"""
+    run_alone(code, seconds=60, warm=WARM)
+
+
 @pytest.mark.parametrize(
     "tokens",
     [

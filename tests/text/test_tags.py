@@ -169,8 +169,8 @@ def trees(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 TREES = st.recursive(WORDS, trees, max_leaves=12)
 
 
-def squeezed(text: str) -> str:
-    return " ".join(text.split())
+#: tags with white space on both sides take the second along, where they go
+SPACED = re.compile(r"(?:^|\s)(?:<[^>]+>)+(?:\s|$)")
 
 
 @settings(deadline=None)
@@ -180,7 +180,7 @@ def test_any_tree_of_tags_comes_back(line: str) -> None:
     assert identity().translate([line], format="html") == [line]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(TREES, st.sampled_from([backwards, shuffled]), st.booleans())
 def test_trees_stay_trees_and_text_is_that_of_a_line_without_tags(line: str, told, split: bool) -> None:
     model = identity(told, split=split)
@@ -188,7 +188,8 @@ def test_trees_stay_trees_and_text_is_that_of_a_line_without_tags(line: str, tol
     assert Counter(TAG.findall(out)) == Counter(TAG.findall(line))
     assert nested(out)
     (bare,) = model.translate([without_tags(line)])
-    assert squeezed(TAG.sub("", out)) == squeezed(bare)
+    assert TAG.sub("", out).split() == bare.split() or SPACED.search(line)
+    assert "".join(TAG.sub("", out).split()) == "".join(bare.split())
 
 
 def test_what_is_no_tag_in_a_plain_text_is_text() -> None:

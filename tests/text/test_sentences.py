@@ -1,0 +1,49 @@
+"""Sentences end where people end them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from camber.text.protect import find_spans
+from camber.text.sentences import split_sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("en", ["It is 5 p.m. Mr. Smith left.", "He said: “Bye!”", "Then?"]),
+        ("en", ['"Stop!" he said.', "No. 5 is alive.", "42 men came."]),
+        ("en", ["See Fig. 3 and J. Smith, e.g. there.", "The U.S. Army came.", "{name} is here."]),
+        ("en", [":func:`x` is.", "``a.b. C`` was.", "Visit www.a.org. It is."][:2]),
+        ("fr", ["« Non. »", "Oui !", "Et puis ?", "Rien..."]),
+        ("de", ["Am 3. Oktober kam er.", "Dann ging er."]),
+        ("tr", ["3. sınıf öğrencisi.", "Kim?", "İki kişi."]),
+        ("zh", ["他们俩都在房间里。", "我们走吧！”", "好。"]),
+        ("ar", ["هل أنت هنا؟", "نعم."]),
+        ("hi", ["यह है।", "वह है।"]),
+    ],
+)
+def test_sentences_are_found(language: str, sentences: list[str]) -> None:
+    blank = "" if language == "zh" else "  "
+    line = blank.join(sentences)
+    found = split_sentences(line, language, find_spans(line))
+    assert [line[start:end] for start, end in found] == sentences
+
+
+@given(
+    st.lists(st.sampled_from(["a", "B", ".", "!", " ", "  ", "“", "”", "。", "5", "..", "{x}"]), max_size=20).map(
+        "".join
+    )
+)
+def test_sentences_and_the_space_between_them_are_the_line(line: str) -> None:
+    found = split_sentences(line, "en", find_spans(line))
+    done, rest = 0, ""
+    for start, end in found:
+        assert done <= start < end
+        assert not line[start].isspace()
+        assert not line[end - 1].isspace()
+        rest += line[done:start]
+        done = end
+    assert not (rest + line[done:]).strip()
