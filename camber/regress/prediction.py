@@ -29,6 +29,10 @@ from camber.regress.ridge import TOLERANCE, GramSolver, gram_solver
 from camber.regress.spectrum import NgramMap, Spectrum, transposed
 
 
+#: what is enough for prefixes of a sentence, which only guide a search; the whole sentence says what is best
+PREFIX_TOLERANCE = 1e-2
+
+
 class Prediction(NamedTuple):
     """What is predicted for some prefixes of a sentence, by the target n-grams that can be reached.
 
@@ -144,17 +148,19 @@ class LeastSquares:
 
     vectors: Vectors
     solver: GramSolver
+    tolerance: float = TOLERANCE  # of the prediction for a whole sentence
 
     @classmethod
     def of(cls, vectors: Vectors, ridge: float, *, tolerance: float = TOLERANCE) -> LeastSquares:
         """Prepare the solver."""
-        return cls(vectors, gram_solver(vectors.source, ridge, tolerance=tolerance))
+        return cls(vectors, gram_solver(vectors.source, ridge, tolerance=tolerance), tolerance)
 
     def predict(self, sentence: I4, reachable: Bools, prefixes: Sequence[int] | None = None) -> Prediction:
         """Predict for prefixes of a sentence (see :class:`Regression`), which are solved for at once."""
         lengths = _lengths(sentence, prefixes)
         grams = self.vectors.reached(reachable)
-        multipliers = self.solver.solve(self.vectors.kernels(sentence, lengths)).values
+        tolerances = np.where(lengths == len(sentence), self.tolerance, np.maximum(self.tolerance, PREFIX_TOLERANCE))
+        multipliers = self.solver.solve(self.vectors.kernels(sentence, lengths), tolerances).values
         sums = self.vectors.worths(grams, multipliers) * self.vectors.roots(grams)[:, None]
         return Prediction(
             grams, self.vectors.rows_of(grams), sums, np.zeros(len(grams)), np.zeros(len(lengths)), 0.0, 0

@@ -54,8 +54,8 @@ class Solution(NamedTuple):
 class GramSolver(Protocol):
     """Whatever solves with K + λ I."""
 
-    def solve(self, right: F8) -> Solution:
-        """Solve for all columns of `right`, float64[sentences, k]."""
+    def solve(self, right: F8, tolerances: F8 | None = None) -> Solution:
+        """Solve for all columns of `right`, float64[sentences, k]; `tolerances` [k] stand for the solver's own."""
         ...
 
 
@@ -83,8 +83,8 @@ class Factorised:
         gram[np.diag_indices(len(rows))] += ridge
         return cls(cholesky(gram))
 
-    def solve(self, right: F8) -> Solution:
-        """Solve by substitution."""
+    def solve(self, right: F8, tolerances: F8 | None = None) -> Solution:
+        """Solve by substitution, exactly."""
         values = np.array(right, np.float64, order="C")
         solve(self.factor, values)
         return Solution(values, 0, 0.0)
@@ -144,7 +144,7 @@ class Gradients:
         matrix = _Matrix(offsets[0], entries[0], offsets[1], entries[1], squared, inverse, rest)
         return cls(matrix, order, cholesky(small), tolerance)
 
-    def solve(self, right: F8) -> Solution:
+    def solve(self, right: F8, tolerances: F8 | None = None) -> Solution:
         """Solve to the tolerance: the residual's length relative to that of the right-hand side."""
         residual = np.asarray(right, np.float64)[self.order]
         start = np.einsum("rk,rk->k", residual, residual)
@@ -154,7 +154,8 @@ class Gradients:
         columns = residual.shape[1:]
         inside, outside = np.zeros((len(self.factor), *columns)), np.zeros((len(self.matrix.squares), *columns))
         single = not columns
-        goal, length, before = self.tolerance**2 * start, start.copy(), np.zeros(len(start))
+        goal = (self.tolerance if tolerances is None else tolerances) ** 2 * start
+        length, before = start.copy(), np.zeros(len(start))
         step, steps = np.zeros(len(start)), 0
         while True:
             if single:
