@@ -98,6 +98,8 @@ def train(
     if not weighs(chosen):
         if arpas:
             raise SettingsError(f"the method {method} has no language model; leave lm out")
+        if settings.tune.bend not in (KEEP, NONE):
+            raise SettingsError(f"the method {method} has no weights to bend; leave the bend {settings.tune.bend} out")
         tuned = tuned and unweighed(chosen).left_open(settings)
     # all that can be known is checked before the long work: a wrong path should not cost an hour
     check_place(model, chosen.kind)

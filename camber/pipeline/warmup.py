@@ -55,11 +55,14 @@ from camber.model.phrase import PhraseRules
 from camber.model.translator import Translator
 from camber.pipeline.tune import dev_set, tune_translator
 from camber.progress import log
+from camber.regress.decoder import RegressionDecoder
+from camber.regress.learnt import LearntRegression
 from camber.regress.prediction import LeastSquares, Vectors
 from camber.regress.ridge import Gradients
 from camber.regress.scorer import RegressionScorer
 from camber.regress.select.coverage import coverage
 from camber.regress.select.selectors import SELECTORS, make_selector
+from camber.regress.settings import MAXIMUM_MARGIN, KernelSettings
 from camber.regress.spectrum import Spectrum
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.grammar import Grammar
@@ -71,6 +74,7 @@ from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.large import LargeFeatures
 from camber.rules.phrase.overlay import Overlay
 from camber.rules.phrase.settings import RuleSettings
+from camber.rules.phrase.source import StoredRules
 from camber.rules.phrase.store import RuleStore
 from camber.rules.words import WordKnowledge
 from camber.text.pipeline import TextPipeline, TextSettings
@@ -162,9 +166,14 @@ def _use_everything() -> None:
 
 
 def _use_regression(bitext: Bitext, store: RuleStore, language: NgramModel) -> None:
-    """Translate with a regression as one more feature, solved as many pairs need it."""
+    """Translate by regressions, of few pairs and as many pairs need it; and with one as a feature of phrases."""
     vectors = Vectors.of(bitext, Spectrum())
     regression = LeastSquares(vectors, Gradients.of(vectors.source, 0.1))
+    margin = LearntRegression.learn(bitext, KernelSettings(regression=MAXIMUM_MARGIN))
+    regressions = (LeastSquares.of(vectors, 0.1), regression, margin.regression(KernelSettings(), added=bitext))
+    for one in regressions:
+        decoder = RegressionDecoder(StoredRules(store), one)
+        list(decoder.decode([Input([store.source_vocabulary.words[0], "?"])], engine=Threads(1)))
     rules = PhraseRules(store, scorer=RegressionScorer.of(regression, bitext.source.vocabulary))
     item = Input([bitext.source.vocabulary.words[word] for word in bitext.source[0]])
     list(rules.weighted([language], rules.untuned(1)).decode([item], nbest=2, engine=Threads(1)))

@@ -2,7 +2,7 @@
 
 The multipliers of the pairs that were there stay. Those of new pairs go to their best values beside them, by the same
 coordinate descent as in `camber.regress.margin`, but on the rows of the dual problem that belong to new pairs, which
-are made for some hundred of them at a time. Means, and with them all lengths, are those of all pairs. So a few pairs
+are made for some of them at a time. Means, and with them all lengths, are those of all pairs. So a few pairs
 cost little, whatever the size of the corpus; the duality gap of the whole is no longer known.
 """
 
@@ -17,7 +17,7 @@ from camber.regress.margin import Centred
 from camber.regress.prediction import Vectors
 
 #: new pairs whose multipliers are found together
-TOGETHER = 256
+TOGETHER = 64
 #: passes over them at most, and the largest change of a multiplier, relative to C, that ends them before
 _PASSES, _STILL = 1000, 1e-6
 
@@ -37,7 +37,9 @@ def continued(vectors: Vectors, alphas: F8, cost: float) -> F8:
         quadratic = np.ones((last - first, len(vectors)))
         for side, columns in sides:
             quadratic *= _centred_kernels(side, columns, first, last)
-        _descend(quadratic, first, cost, _PASSES, _STILL * cost, everything)
+        margins = quadratic[:, :first] @ everything[:first]  # what all earlier pairs give
+        own = np.ascontiguousarray(quadratic[:, first:last])
+        _descend(own, margins, cost, _PASSES, _STILL * cost, everything[first:last])
     return everything
 
 
@@ -65,20 +67,20 @@ def _add_products(offsets, columns, values, column_offsets, column_rows, column_
 
 
 @kernel
-def _descend(quadratic, first, cost, passes, still, alphas):
-    """Take the multipliers of the rows, from `first` on, to their best values, one after the other."""
+def _descend(quadratic, margins, cost, passes, still, alphas):
+    """Take the multipliers to their best values, one after the other; `margins` are what other pairs give."""
     for _ in range(passes):
         largest = 0.0
         for r in range(len(quadratic)):
-            own = quadratic[r, first + r]
+            own = quadratic[r, r]
             if not own > 0.0:
                 continue
-            margin = 0.0
+            margin = margins[r]
             for j in range(len(alphas)):
                 margin += quadratic[r, j] * alphas[j]
-            old = alphas[first + r]
+            old = alphas[r]
             new = min(max(old - (margin - 1.0) / own, 0.0), cost)
-            alphas[first + r] = new
+            alphas[r] = new
             largest = max(largest, abs(new - old))
         if largest <= still:
             return

@@ -28,7 +28,6 @@ from camber.regress.margin import Centred, Margin
 from camber.regress.ridge import TOLERANCE, GramSolver, gram_solver
 from camber.regress.spectrum import NgramMap, Spectrum, transposed
 
-
 #: what is enough for prefixes of a sentence, which only guide a search; the whole sentence says what is best
 PREFIX_TOLERANCE = 1e-2
 

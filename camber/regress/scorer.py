@@ -111,13 +111,14 @@ class SingleSolver:
         """Return the same solver, keeping solutions as long as there is room."""
         return self if self.kept is not None else SingleSolver(self.solver, {})
 
-    def solve(self, right: F8) -> Solution:
+    def solve(self, right: F8, tolerances: F8 | None = None) -> Solution:
         """Solve for all columns of `right`, float64[sentences, k]."""
-        key = hashlib.blake2b(np.ascontiguousarray(right).tobytes(), digest_size=16).digest()
+        asked = np.ascontiguousarray(right).tobytes() + (b"" if tolerances is None else tolerances.tobytes())
+        key = hashlib.blake2b(asked, digest_size=16).digest()
         if self.kept is not None and key in self.kept:
             values, steps, residual = self.kept[key]
             return Solution(values.astype(np.float64), steps, residual)
-        solution = self.solver.solve(right)
+        solution = self.solver.solve(right, tolerances)
         values = solution.values.astype(np.float32)
         if self.kept is not None and (len(self.kept) + 1) * values.nbytes <= MOST_BYTES:
             self.kept[key] = values, solution.steps, solution.residual

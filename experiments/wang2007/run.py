@@ -1,6 +1,6 @@
 """Translation as kernel regression (wang2007) on French to English: its Table 1, Figures 3 and 4, and larger corpora.
 
-    python experiments/wang2007/run.py [--data ../shared] [--work FOLDER] [--corpora short,tatoeba] [--systems phrase,lsr] [--write]
+    python experiments/wang2007/run.py [--data ../shared] [--work FOLDER] [--corpora short] [--systems lsr] [--write]
     python experiments/wang2007/run.py --show --write
     python experiments/wang2007/run.py --quick
 

@@ -1,4 +1,4 @@
-"""The report: Table 1, BLEU by n-gram length and by size, search errors, time and memory; the paper's numbers beside."""
+"""The report: Table 1, BLEU by n-gram length and by size, search errors, time and memory, with the paper's numbers."""
 
 from __future__ import annotations
 
@@ -181,8 +181,8 @@ class Report:
     def _beams(self) -> list[str]:
         plan = self.plan
         lines = [
-            f"**Search errors**: the share of test sentences of at most {plan.words} words whose best translation a beam "
-            f"misses that another one, of up to {plan.wide:,}, finds (the paper: within 1.5 % at a beam of 100)", "",
+            f"**Search errors**: the share of test sentences of at most {plan.words} words whose best translation a "
+            f"beam misses that another one, of up to {plan.wide:,}, finds (the paper: within 1.5 % at beam 100)", "",
             f"| | sentences | {' | '.join(f'beam {beam}' for beam in (*plan.beams, plan.wide))} |",
             f"|---|---|{'---|' * (len(plan.beams) + 1)}",
         ]  # fmt: skip

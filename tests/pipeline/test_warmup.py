@@ -53,6 +53,11 @@ for model in ("m", "h"):
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
+for regression in ("lsr", "mmr"):
+    run("train", "--method", "kernel", "--source", files / "dev.es", "--target", files / "dev.en",
+        "--model", folder / regression, "--kernel-regression", regression, "--no-keep-work")
+    run("add", folder / regression, "--source", files / "test.es", "--target", files / "test.en")
+    run("translate", folder / regression, "--input", files / "dev.es", "--output", folder / "out")
 for score in ("round-robin", "dice", "bm25", "decay"):
     run("select", "--source", files / "train.es", "--target", files / "train.en", "--test", files / "test.es",
         "--count", 10, "--score", score)
