@@ -80,18 +80,19 @@ _dots = re.compile(r"\.{2,}")
 _comma = re.compile(r"(?<!\d),|,(?!\d)")  # not between two digits
 
 _LETTER = r"[^\W\d_]"
+# Patterns begin with the mark itself, and what takes its place is plain text: that is several times as quick as groups.
 _ENGLISH = (
-    (re.compile(rf"(?<!{_LETTER})'(?!{_LETTER})|(?<![^\W_])'(?={_LETTER})|(?<={_LETTER})'(?!{_LETTER})"), " ' "),
-    (re.compile(rf"(?<={_LETTER})(['’´])(?={_LETTER})|(?<=\d)(['’´])(?=s)"), r" \1\2"),
+    ("'", re.compile(rf"'(?:(?!{_LETTER})|(?<![^\W_]'))"), " ' "),  # not before a letter, or not behind one or a digit
+    *((m, re.compile(rf"{m}(?:(?<={_LETTER}{m})(?={_LETTER})|(?<=\d{m})(?=s))"), f" {m}") for m in "'’´"),
 )
 _ROMANCE = (
-    (re.compile(rf"(?<!{_LETTER})'|'(?!{_LETTER})"), " ' "),
-    (re.compile(rf"(?<={_LETTER})(['’´])(?={_LETTER})"), r"\1 "),
+    ("'", re.compile(rf"'(?:(?<!{_LETTER}')|(?!{_LETTER}))"), " ' "),
+    *((m, re.compile(rf"{m}(?<={_LETTER}{m})(?={_LETTER})"), f"{m} ") for m in "'’´"),
 )
-_OTHER = ((re.compile("'"), " ' "),)
+_OTHER = (("'", re.compile("'"), " ' "),)
 
 
-def _apostrophes(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _apostrophes(language: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
     if language == "en":
         return _ENGLISH
     return _ROMANCE if language in ("fr", "it", "ca") else _OTHER
@@ -235,8 +236,8 @@ class _Splitter:
             text = _dots.sub(r" \g<0> ", text)
         if "," in text:
             text = _comma.sub(" , ", text)
-        if "'" in text or "’" in text or "´" in text:
-            for pattern, replacement in self.apostrophes:
+        for mark, pattern, replacement in self.apostrophes:
+            if mark in text:
                 text = pattern.sub(replacement, text)
         pieces = text.split()
         return self._split_full_stops(pieces, following) if "." in text else pieces

@@ -98,3 +98,11 @@ def test_text_that_looks_tokenised_is_pointed_out(tmp_path, caplog):
 def test_systems_of_another_length_cannot_be_compared():
     with pytest.raises(CamberError, match="mine has 1 lines, the reference 2"):
         compare({"mine": ["a"]}, [REFERENCE])
+
+
+def test_tables_are_for_people_or_for_latex(files):
+    arguments = ("--ref", files["ref"], files["good"], "--samples", "20")
+    plain, latex = run(*arguments), run(*arguments, "--latex")
+    assert (plain.exit_code, latex.exit_code) == (0, 0)
+    assert "\\begin{tabular}" in latex.stdout
+    assert "tabular" not in plain.stdout

@@ -29,3 +29,19 @@ def padded(chunk: str, language: str) -> str:
             keep = before.isalnum() and after.islower()
         out.append(char if keep else f" {char} ")
     return "".join(out)
+
+
+_LETTER = r"[^\W\d_]"
+
+
+def apostrophes(text: str, language: str) -> str:
+    """Put spaces beside apostrophes, as Moses' patterns have it, with the typographic ones inside words."""
+    if language == "en":
+        text = re.sub(
+            rf"(?<!{_LETTER})'(?!{_LETTER})|(?<![^\W_])'(?={_LETTER})|(?<={_LETTER})'(?!{_LETTER})", " ' ", text
+        )
+        return re.sub(rf"(?<={_LETTER})(['’´])(?={_LETTER})|(?<=\d)(['’´])(?=s)", r" \1\2", text)
+    if language in ("fr", "it", "ca"):
+        text = re.sub(rf"(?<!{_LETTER})'|'(?!{_LETTER})", " ' ", text)
+        return re.sub(rf"(?<={_LETTER})(['’´])(?={_LETTER})", r"\1 ", text)
+    return text.replace("'", " ' ")

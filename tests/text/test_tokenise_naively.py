@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from naive.tokenising import addresses, padded
+from naive.tokenising import addresses, apostrophes, padded
 
 from camber.text.tokenise import _addresses, _Splitter
 
@@ -34,3 +34,14 @@ def test_long_pieces_are_not_remembered() -> None:
     for size in (3, splitter.LONGEST, splitter.LONGEST + 1, 5000):
         assert splitter("a" * size) == ["a" * size]
     assert sorted(map(len, splitter.seen[""])) == [3, splitter.LONGEST]
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "de"])
+@settings(max_examples=300)
+@given(text=st.text(st.sampled_from("aÉs1_'’´ .-"), max_size=8))
+def test_apostrophes_are_split_as_by_moses_patterns(language: str, text: str) -> None:
+    ours = text
+    for mark, pattern, replacement in _Splitter(language).apostrophes:
+        assert mark in replacement
+        ours = pattern.sub(replacement, ours)
+    assert ours == apostrophes(text, language)

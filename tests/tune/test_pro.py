@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import tuners
 from toys.tuning_lists import random_list
@@ -14,11 +14,12 @@ from camber.tune.pro import logistic_loss
 from camber.tune.regularise import L2
 
 
-@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 6), st.integers(0, 3))
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 6), st.integers(0, 3), st.sampled_from([0.0, 0.05]))
 @settings(deadline=None, max_examples=60)
-def test_pairs_are_those_of_a_plain_loop(seed, samples, keep, limit):
+@example(3, 40, 6, 0, 0.0)
+def test_pairs_are_those_of_a_plain_loop(seed, samples, keep, limit, threshold):
     data = random_list(np.random.default_rng(seed), sentences=5, most=6)
-    pro = Pro(samples=samples, keep=keep, length_difference=limit)
+    pro = Pro(samples=samples, keep=keep, length_difference=limit, threshold=threshold)
     key = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> np.uint64(1))
     expected = tuners.pro_pairs(
         data.sentence_offsets.tolist(),
