@@ -1,5 +1,7 @@
 """The phrase decoder under constraints, against the enumeration of every derivation that obeys them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -142,3 +144,67 @@ def test_what_a_term_made_up_is_linked_to_all_of_its_words():
     assert decoder.word_alignment(only) == [(0, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
     assert np.isnan(only.features[1, :4]).all()
     assert only.rules.tolist()[1] == -2
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from((0, 2, -1)), st.booleans(), st.booleans())
+def test_completions_equal_the_enumeration_where_rules_give_the_prefix(seed, length, limit, reordering, with_terms):
+    rng = np.random.default_rng(seed)
+    model, weights, decoder = toy(rng, limit, targets=2, with_reordering=reordering)
+    sentence = random_sentence(rng, length)
+    constraints = random_terms(rng, length) if with_terms else FREE
+    every = naive.search(model, sentence, weights, limit, constraints=constraints)
+    words = naive.text(every[int(rng.integers(len(every)))][1])
+    prefix = tuple(words[: int(rng.integers(1, len(words) + 1))])
+    expected = [pair for pair in every if tuple(naive.text(pair[1])[: len(prefix)]) == prefix]
+    bound = replace(constraints, prefix=prefix)
+    ours = next(decoder.decode([Input(sentence, 0, bound)], nbest=2000, distinct=False, engine=Threads(1)))
+    assert all(tuple(d.words[: len(prefix)]) == prefix for d in ours)
+    # what no constraint made up are the derivations of the rules, with their scores
+    terms = {(term.begin, term.end) for term in constraints.terms}
+    given_by_rules = [
+        d
+        for d in ours
+        if all(r != -2 or tuple(span) in terms for r, span in zip(d.rules.tolist(), d.spans.tolist(), strict=True))
+        and d.linear_sums @ decoder.weights == pytest.approx(d.score, abs=1e-9)
+    ]
+    if len(ours) < 2000 and all((word,) in model.rules for word in sentence):  # what is passed through is made up here
+        scores = np.array([score for score, _ in expected])
+        for d in given_by_rules:
+            assert np.abs(scores - d.score).min() < 1e-9
+        assert max(d.score for d in given_by_rules) == pytest.approx(scores[0], abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.sampled_from((0, 2, -1)),
+    st.sampled_from((5, 400)),
+)
+def test_any_prefix_can_be_had(seed, length, size, limit, pops):
+    rng = np.random.default_rng(seed)
+    _, _, decoder = toy(rng, limit)
+    sentence = random_sentence(rng, length)
+    prefix = tuple(str(word) for word in rng.choice(["u", "v", "w", "strange", "new", "words"], size))
+    bound = replace(random_terms(rng, length), prefix=prefix)
+    free = list(decoder.searching({"pop_limit": pops}).decode([Input(sentence, 0, bound)] * 2, nbest=3))
+    for d in free[0]:
+        assert tuple(d.words[:size]) == prefix
+        assert sorted(i for a, b in d.spans.tolist() for i in range(a, b)) == list(range(length))
+    assert [d.words for d in free[0]] == [d.words for d in free[1]]
+
+
+def test_the_last_word_of_a_prefix_may_be_the_beginning_of_a_word():
+    decoder = plain_decoder({("un",): [half("a")], ("hôtel",): [half("inn"), half("hotel")]}, distortion_limit=0)
+    for prefix, wanted in ((("a", "ho"), ["a", "hotel"]), (("a", "hotel"), ["a", "hotel"]), (("a", "x"), ["a", "x"])):
+        item = Input(["un", "hôtel"], 0, Constraints(prefix=prefix, open=True))
+        assert next(decoder.decode([item]))[0].words == wanted
+
+
+def test_a_prefix_goes_on_across_windows():
+    decoder = plain_decoder({("a",): [half("u")]}, window=10)
+    prefix = ("x", *["u"] * 14, "y")
+    (only,) = next(decoder.decode([Input(["a"] * 25, 0, Constraints(prefix=prefix))], engine=Threads(1)))
+    assert tuple(only.words[:16]) == prefix

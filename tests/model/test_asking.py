@@ -67,7 +67,7 @@ def test_the_command_takes_glossaries_and_constraints(hotel_model, tmp_path):
     assert "twofold" not in second
     assert "chamber" in third
     assert "line 3: doble: a term without a translation" in result.stderr
-    glossary.write_text("habitación\n\tx\n")
+    glossary.write_text("habitación\troom\n\tx\n")
     result = ran("translate", hotel_model, "--glossary", glossary, text=LINE)
     assert isinstance(result.exception, InputError)
     assert "g.tsv:2" in str(result.exception)
@@ -92,3 +92,18 @@ def test_a_model_that_cannot_obey_refuses(hotel_model, monkeypatch):
         model.translate([LINE], glossary=camber.Glossary.of({"a": "b"}))
     with pytest.raises(CamberError, match="cannot complete"):
         model.translate([LINE], prefix="How")
+
+
+@pytest.mark.slow
+def test_a_prefix_is_completed_letter_by_letter(hotel_model, hotel_files):
+    model = camber.load(hotel_model)
+    lines, wanted = (read_lines(hotel_files / f"test.{language}")[:10] for language in ("es", "en"))
+    prefixes = [" ".join(line.split()[:3]) for line in wanted]
+    for text, prefix in zip(model.translate(lines, prefix=prefixes), prefixes, strict=True):
+        assert text.startswith(prefix)
+    assert model.translate([LINE], prefix="Hey, what")[0].startswith("Hey, what")
+    assert model.translate([LINE], prefix=" ") == model.translate([LINE])
+    two = model.translate(["La cuenta , por favor . ¿ Dónde está el bar ?"], prefix="The check! Where")
+    assert two[0].startswith("The check! Where")
+    result = ran("translate", hotel_model, "--prefix", "Zounds", text=LINE)
+    assert result.stdout.startswith("Zounds")

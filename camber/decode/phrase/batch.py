@@ -126,7 +126,10 @@ class Workspace:
 class Sentences(NamedTuple):
     """The sentences of a batch, as the search sees them."""
 
-    spans: Array  # int64[words, longest]: the phrase of every span, -1: none
+    spans: Array  # int64[rows, longest]: the phrase of every span, -1: none
+    first: Array  # int64[sentences + 1]: a row for each word, and each place of the prefix, and each word behind it
+    places: Array  # int64[sentences]: words of the prefix
+    needed: Array  # int64[sentences]: how many of them must come
     offsets: Array  # int64[sentences + 1]
     begin_states: Array  # int64[sentences, models], and one more where n-grams have scores
     end_words: Array  # int64[sentences, models]; -1: the sentence goes on
@@ -156,11 +159,12 @@ def decode_batch(sentences, limits, options, reordering, models, context, future
             columns.part_first[d + 1] = part
             columns.next[0], columns.next[1] = s + 1, d + 1
             continue
-        spans, begin, ends = sentences.spans[a:b], sentences.begin_states[s], sentences.end_words[s]
-        future_costs(spans, options.first, options.estimate, future)
+        spans, places = sentences.spans[sentences.first[s] : sentences.first[s + 1]], sentences.places[s]
+        begin, ends = sentences.begin_states[s], sentences.end_words[s]
+        future_costs(spans[places * (b - a) :], options.first, options.estimate, future)
         best = search(
-            spans, future, options, models, context, begin, ends, limits.distortion, limits.distortion_limit,
-            with_reordering, limits.pop_limit, room,
+            spans, places, sentences.needed[s], future, options, models, context, begin, ends,
+            limits.distortion, limits.distortion_limit, with_reordering, limits.pop_limit, room,
         )  # fmt: skip
         if best < 0:
             return best

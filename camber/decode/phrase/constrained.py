@@ -51,7 +51,11 @@ class Draft:
 
     def make(self, row: Iterable[str], penalty: float = 0.0) -> int:
         """Make up a rule with this target; return the candidate."""
-        self.made.append([self.word(word) for word in row])
+        return self.make_ids([self.word(word) for word in row], penalty)
+
+    def make_ids(self, row: list[int], penalty: float) -> int:
+        """Make up a rule with target words of these numbers; return the candidate."""
+        self.made.append(row)
         self.penalties.append(penalty)
         return -len(self.made)
 
@@ -158,23 +162,18 @@ class Draft:
         return flat, offsets
 
 
-def constrain(batch: PhraseBatch, inputs: Sequence[Input], words: Vocabulary) -> PhraseBatch:
-    """Return the batch of some sentences in which their constraints are obeyed; `words` are the target words."""
-    longest = max(
-        [batch.spans.shape[1], *(term.end - term.begin for item in inputs for term in item.constraints.terms)]
-    )
-    spans = np.full((len(batch.spans), longest), NONE, np.int64)
+def obey(draft: Draft, inputs: Sequence[Input]) -> list[I8]:
+    """Return the spans of sentences in which terms and bans are obeyed, int64[words, longest] for each."""
+    batch = draft.batch
+    sizes = [term.end - term.begin for item in inputs for term in item.constraints.terms]
+    spans = np.full((len(batch.spans), max([batch.spans.shape[1], *sizes])), NONE, np.int64)
     spans[:, : batch.spans.shape[1]] = batch.spans
-    draft = Draft(batch, words)
-    at = 0
-    for item in inputs:
-        own = spans[at : at + len(item)]
+    pieces = np.split(spans, np.cumsum([len(item) for item in inputs])[:-1])
+    for item, own in zip(inputs, pieces, strict=True):
         for ban in item.constraints.bans:
             forbid(draft, own, ban)
         place_terms(draft, own, item.constraints.terms)
-        at += len(item)
-    tokens = [word for item in inputs for word in item.tokens]
-    return draft.finish(spans, [0] * len(inputs), tokens)
+    return pieces
 
 
 def forbid(draft: Draft, spans: I8, ban: Ban) -> None:

@@ -21,7 +21,7 @@ from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.languages import Languages
 from camber.decode.phrase import batch as kernels
 from camber.decode.phrase.batch import DerivationColumns, Limits, Workspace, decode_batch, part_rows, spell
-from camber.decode.phrase.constrained import constrain
+from camber.decode.phrase.constrained import Draft, obey
 from camber.decode.phrase.features import DISTORTION, LM, WORD_PENALTY, features
 from camber.decode.phrase.in_context import PhraseContext
 from camber.decode.phrase.ngram_scores import NgramAutomaton, NgramScorer
@@ -36,6 +36,7 @@ from camber.decode.phrase.options import (
     rule_values,
     rules_of,
 )
+from camber.decode.phrase.prefix import Costs, prefix_spans
 from camber.decode.phrase.settings import DecodeSettings
 from camber.decode.searcher import Work
 from camber.decode.windows import decode_in_windows
@@ -49,6 +50,11 @@ from camber.rules.phrase.source import PhraseBatch, PhraseSource
 BATCH = 125
 #: derivations looked at for every distinct text that is wanted
 DISTINCT_FACTOR = 100
+
+
+#: nats of the language models: what a word of a prefix costs that rules give, but not where it stands; and what a
+#: source word that the prefix uses up would have cost its translation
+GIVEN, UNSAID = 8.0, 4.0
 
 
 class Searched(NamedTuple):
@@ -72,7 +78,7 @@ class PhraseDecoder(Weighed):
     """
 
     #: the constraints that the search obeys
-    takes = frozenset(("terms",))
+    takes = frozenset(("terms", "prefix"))
     #: what is counted in `work`
     WORK = ("edges", "language model scores of cells", "pops")
 
@@ -211,7 +217,7 @@ class PhraseDecoder(Weighed):
         """
         rules = self.rules.batch(inputs)
         if any(item.constraints for item in inputs):
-            rules = constrain(rules, inputs, self.target_vocabulary)
+            rules = self._constrained(rules, inputs)
         bound, sources = rules.bound, [word for item in inputs for word in item.tokens]
         spans, phrases, unknown = _number_phrases(rules.spans, bound.tokens if bound else sources)
         weights = self.weighing.linear[self._own + LM : self._own + LM + len(languages)].copy()
@@ -233,13 +239,18 @@ class PhraseDecoder(Weighed):
             models = models._replace(ngrams=self._ngrams(self.scorer, item, chosen, rules, unknown))
             states = np.append(states, 0)
         options = lay_out(chosen, self.weighing, rules, models, words)
+        places = bound.places if bound else np.zeros(len(inputs), np.int64)
+        sizes = np.array([len(item) for item in inputs], np.int64)
         task = kernels.Sentences(
             spans,
-            offsets_from(map(len, inputs)),
+            offsets_from(sizes * (places + 1)),
+            places,
+            places if final else np.zeros_like(places),
+            offsets_from(sizes),
             np.tile(states, (len(inputs), 1)),
             np.tile(languages.ends(final=final), (len(inputs), 1)),
         )
-        columns = DerivationColumns.make(len(inputs), len(spans), nbest, len(self.inputs) - self._own)
+        columns = DerivationColumns.make(len(inputs), len(sources), nbest, len(self.inputs) - self._own)
         workspace = Workspace(max(map(len, inputs)), len(states), self.settings.pop_limit, nbest)
         limits = Limits(
             self.weighing.linear[self._own + DISTORTION],
@@ -261,6 +272,35 @@ class PhraseDecoder(Weighed):
             parts = columns.rule[: columns.next[2]]
             parts[parts >= 0] = rules.numbers[parts[parts >= 0]]
         return Searched(rules, columns, options, unknown, workspace.work)
+
+    def _constrained(self, batch: PhraseBatch, inputs: Sequence[Input]) -> PhraseBatch:
+        """Return the batch of some sentences in which their constraints are obeyed."""
+        draft = Draft(batch, self.target_vocabulary)
+        pieces = obey(draft, inputs)
+        for number, item in enumerate(inputs):
+            if item.constraints.prefix:
+                pieces[number] = prefix_spans(draft, pieces[number], item, self._costs(batch, pieces[number]))
+        places = [len(item.constraints.prefix) for item in inputs]
+        tokens = [
+            word for item, count in zip(inputs, places, strict=True) for _ in range(count + 1) for word in item.tokens
+        ]
+        return draft.finish(np.concatenate(pieces), places, tokens)
+
+    def _costs(self, batch: PhraseBatch, spans: I8) -> Costs:
+        """Return what it costs to use words up for a prefix: in nats of the language models, and what rules say."""
+        nat = float(np.abs(self.weighing.linear[self._own + LM :][: len(self.languages)]).sum()) or 1.0
+        alone = spans[:, 0]
+        known = np.unique(alone[alone >= 0])
+        rows = rules_of(batch.store, known)
+        worth = self.weighing.rule_worth(rule_values(batch, rows), rule_columns(self._own))
+        best = (
+            np.maximum.reduceat(worth, offsets_from(np.diff(batch.store.rule_offsets)[known])[:-1])
+            if len(rows)
+            else worth
+        )
+        source = np.full(len(spans), -GIVEN * nat)
+        source[alone >= 0] = best[np.searchsorted(known, alone[alone >= 0])] - UNSAID * nat
+        return Costs(GIVEN * nat, source)
 
     def _ngrams(
         self, scorer: NgramScorer, item: Input, chosen: Chosen, rules: PhraseBatch, unknown: Sequence[str]

@@ -6,6 +6,9 @@ are sorted: what distortion, orientation and future cost add is the same for the
 a stack wait in one queue; the best are taken until the pop limit is reached. The language model is asked only when a
 cell comes to the front of the queue: until then its score is an estimate.
 
+Where a translation must begin with a prefix, hypotheses also know how many words of it they have, their *place*. A
+group has one place, and spans have phrases of their own for each: only what agrees with the prefix there.
+
 Two hypotheses are recombined when nothing that follows can tell them apart: the same coverage, the same end of the last
 phrase, the same start if a swap with it is still possible, the same forward reordering scores, the same states of
 language models and of the sentence's n-grams. The loser stays as an alternative (`alt`) for the n-best list.
@@ -37,7 +40,8 @@ HYPOTHESIS = np.dtype(
         ("coverage", np.int32),
         ("begin", np.int32),  # source span of the last phrase: begin ..
         ("end", np.int32),  # .. to end (exclusive)
-        ("sorted", np.int32),  # 1 once the chain of alternatives is sorted
+        ("sorted", np.int16),  # 1 once the chain of alternatives is sorted
+        ("place", np.int16),  # words of the prefix that it has
         ("swap", np.int32),  # = begin while a swap with the last phrase is possible, else -1
     ]
 )
@@ -46,6 +50,7 @@ GROUP = np.dtype(
         ("coverage", np.int64),
         ("swap", np.int64),
         ("end", np.int64),
+        ("place", np.int64),
         ("first", np.int64),  # rows first .. first + count
         ("count", np.int64),
     ]
@@ -111,6 +116,8 @@ COVERAGES, EDGES, CELLS, QUEUE, HYPOTHESES, GROUPS, ROWS, HEADS, COUNTS = range(
 @kernel
 def search(
     spans,
+    places,
+    needed,
     future,
     options,
     models,
@@ -125,20 +132,24 @@ def search(
 ):
     """Fill `room.hyps`; return the best complete hypothesis, or a negative code when a work array is too small.
 
-    spans: int64[length, longest], phrase of each span, -1 where there is none; future: float64[length + 1, length + 1];
+    spans: int64[(places + 1) * length, longest], phrase of each span, below 0 where there is none, for hypotheses that
+    have 0, 1, … words of the prefix, which has `places`; needed: how many of them a translation must have; future:
+    float64[length + 1, length + 1];
     distortion: its weight; context: PhraseContext, or None where nothing but the language models looks at context;
     begin_states, end_words: int64[models] (end word -1: the sentence goes on, no end is scored).
     """
-    length = len(spans)
+    length = len(spans) // (places + 1)
     if limit < 0:
         limit = length
     _start(length, future, begin_states, with_reordering, room)
     for stack in range(1, length + 1):
-        code = _queue_edges(stack, spans, future, options, distortion, limit, with_reordering, room)
+        code = _queue_edges(stack, length, spans, future, options, distortion, limit, with_reordering, room)
         if code < 0:
             return code
         complete = stack == length
-        code = _take_cells(complete, options, models, context, end_words, with_reordering, pop_limit, room)
+        code = _take_cells(
+            complete, places, needed, options, models, context, end_words, with_reordering, pop_limit, room
+        )
         if code < 0:
             return code
         if not complete:
@@ -166,12 +177,14 @@ def _start(length, future, begin_states, with_reordering, room):
     h["end"] = 0
     h["swap"] = -1
     h["sorted"] = 0
+    h["place"] = 0
     for k in range(len(begin_states)):
         room.states[0, k] = begin_states[k]
     group = room.groups[0]
     group["coverage"] = 0
     group["swap"] = -1
     group["end"] = 0
+    group["place"] = 0
     group["first"] = 0
     group["count"] = 1
     for m in range(3):
@@ -186,9 +199,9 @@ def _start(length, future, begin_states, with_reordering, room):
 
 
 @kernel
-def _queue_edges(stack, spans, future, options, distortion, limit, with_reordering, room):
+def _queue_edges(stack, length, spans, future, options, distortion, limit, with_reordering, room):
     """Make every edge into `stack` and queue its first cell; return 0, or a negative code when there is no room."""
-    length, longest = spans.shape
+    longest = spans.shape[1]
     counts, edges = room.counts, room.edges
     counts[EDGES] = 0
     counts[CELLS] = 0
@@ -198,8 +211,9 @@ def _queue_edges(stack, spans, future, options, distortion, limit, with_reorderi
             group = room.groups[g]
             coverage, last_end = group["coverage"], group["end"]
             gap = room.gaps[coverage]
+            rows = group["place"] * length
             for start in range(max(gap, last_end - limit), min(length - size, last_end + limit) + 1):
-                p = spans[start, size - 1]
+                p = spans[rows + start, size - 1]
                 end = start + size
                 # after a jump ahead, the first gap must stay within reach
                 if p < 0 or (start != gap and end - gap > limit) or not is_free(room.bits, coverage, start, end):
@@ -308,7 +322,7 @@ def _ask_trees(h, option, edge, options, context, room):
 
 
 @kernel
-def _take_cells(complete, options, models, context, end_words, with_reordering, pop_limit, room):
+def _take_cells(complete, places, needed, options, models, context, end_words, with_reordering, pop_limit, room):
     """Turn the best cells of the queue into hypotheses; return 0, or a negative code when there is no room."""
     counts, cells, scores, queue = room.counts, room.cells, room.heap_scores, room.heap_cells
     clear(room.slots)
@@ -337,7 +351,9 @@ def _take_cells(complete, options, models, context, end_words, with_reordering, 
             if (size > 1 and exact < scores[1]) or (size > 2 and exact < scores[2]):
                 replace(scores, queue, size, exact, c)
                 continue
-        pops += 1
+        place = min(places, room.hyps[h]["place"] + options.word_first[option + 1] - options.word_first[option])
+        keep = not complete or place >= needed
+        pops += 1 if keep else 0
         # behind it are the next option and, from the first column only, the next hypothesis: each cell comes once
         placed = False
         if column + 1 < edge["columns"]:
@@ -353,13 +369,14 @@ def _take_cells(complete, options, models, context, end_words, with_reordering, 
                 placed = True
         if not placed:
             _, _, size = pop(scores, queue, size)
-        _add_hypothesis(h, option, c, edge, complete, options, context, with_reordering, room)
+        if keep:
+            _add_hypothesis(h, option, place, c, edge, complete, options, context, with_reordering, room)
     room.work[2] += pops
     return 0
 
 
 @kernel
-def _add_hypothesis(back, option, c, edge, complete, options, context, with_reordering, room):
+def _add_hypothesis(back, option, place, c, edge, complete, options, context, with_reordering, room):
     """Append the hypothesis of a cell and recombine it with those in the same state."""
     hyps, states, slots, heads = room.hyps, room.states, room.slots, room.heads
     index = room.counts[HYPOTHESES]
@@ -380,12 +397,13 @@ def _add_hypothesis(back, option, c, edge, complete, options, context, with_reor
     new["end"] = end
     new["swap"] = swap
     new["sorted"] = 0
+    new["place"] = place
     models = states.shape[1]
     key = np.int64(0)  # complete hypotheses have no future: all in one state
     for k in range(models):
         states[index, k] = room.cell_states[c, k]
     if not complete:
-        key = mix(coverage * 65536 + end)
+        key = mix(coverage * 65536 + end) ^ place
         for k in range(models):
             key = mix(key ^ states[index, k])
     slot = first_slot(slots, key)
@@ -411,6 +429,7 @@ def _same_state(a, b, options, context, with_reordering, room):
     """Say whether nothing that follows can tell two hypotheses apart."""
     one, two = room.hyps[a], room.hyps[b]
     same = one["coverage"] == two["coverage"] and one["end"] == two["end"] and one["swap"] == two["swap"]
+    same = same and one["place"] == two["place"]
     for k in range(room.states.shape[1]):
         same = same and room.states[a, k] == room.states[b, k]
     if same and with_reordering:
@@ -429,10 +448,11 @@ def _same_state(a, b, options, context, with_reordering, room):
 def _group_slot(h, room):
     """Return the slot of the group of hypothesis `h`, or the free slot where it belongs."""
     one = room.hyps[h]
-    slot = first_slot(room.slots, mix(np.int64(one["coverage"]) * 65536 + one["end"]))
+    slot = first_slot(room.slots, mix(np.int64(one["coverage"]) * 65536 + one["end"]) ^ one["place"])
     while room.slots[slot] >= 0:
         group = room.groups[room.slots[slot]]
-        if group["coverage"] == one["coverage"] and group["end"] == one["end"] and group["swap"] == one["swap"]:
+        same = group["coverage"] == one["coverage"] and group["end"] == one["end"] and group["swap"] == one["swap"]
+        if same and group["place"] == one["place"]:
             break
         slot = next_slot(room.slots, slot)
     return slot
@@ -453,6 +473,7 @@ def _group_heads(stack, options, with_reordering, room):
             group["coverage"] = hyps[h]["coverage"]
             group["swap"] = hyps[h]["swap"]
             group["end"] = hyps[h]["end"]
+            group["place"] = hyps[h]["place"]
             group["count"] = 0
             counts[GROUPS] += 1
         groups[room.slots[slot]]["count"] += 1

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""A glossary of 500 words that the training translates otherwise; completing translations; how sure the engine is.
+
+    python benchmarks/terms.py [--data ../shared] [--phrase MODEL] [--hiero MODEL]
+
+Models of tatoeba-fr-en are trained if none are given. The glossary has words of the test set: half of them shall become
+another translation of theirs, half a word that nobody has seen. "Other words" are those of outputs and references that
+no phrase pair of a glossary's word has, and the BLEU of what is left is that of both. CPU seconds of one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import sacrebleu
+
+from camber.decode.terms import TermFinder
+from camber.engine import Threads
+from camber.files import read_lines
+from camber.formats.glossary.glossary import Glossary
+from camber.model.translator import Translator, load
+from camber.pipeline.settings import TrainSettings
+from camber.pipeline.train import train
+
+ONE = Threads(1)
+TERMS = 500
+LANGUAGES = {"text": {"source_lang": "fr", "target_lang": "en"}}
+
+
+def make_glossary(model: Translator, lines: list[str]) -> tuple[Glossary, set[str]]:
+    """Return a glossary, and all words that the rules know for its sources or that it wants."""
+    store = model.decoder.rules.store
+    seen = Counter(token for line in lines for sentence in model.paragraph(line).sentences for token in sentence.tokens)
+    entries: dict[str, str] = {}
+    words: set[str] = set()
+    for source, _ in sorted(seen.items(), key=lambda item: (-item[1], item[0])):
+        phrase = store.find(store.source_vocabulary.encode([source]))
+        if phrase < 0 or not (source.isalpha() and source.islower() and len(source) > 3):
+            continue
+        rules = [(float(store.scores[rule, 2]), store.target(rule)) for rule in store.rules(phrase)]
+        single = [(p, target[0]) for p, target in rules if len(target) == 1 and target[0].isalpha()]
+        if len(single) < 2 or single[0][0] < 0.4 or len(single[0][1]) < 4 or single[0][1] == source:
+            continue
+        unseen = single[0][1] + "oid"
+        entries[source] = unseen if len(entries) % 2 else single[1][1]
+        words |= {entries[source].lower(), *(word.lower() for p, target in rules if p > 0.01 for word in target)}
+        if len(entries) == TERMS:
+            break
+    return Glossary.of(entries), words
+
+
+def others_bleu(texts: list[str], references: list[str], words: set[str], model: Translator) -> float:
+    """Return the BLEU of the words that a glossary has nothing to do with."""
+    tokenise = model.text.target_tokenizer.tokenise
+
+    def left(line: str) -> str:
+        return " ".join(token for token in tokenise(line) if token.lower() not in words)
+
+    return sacrebleu.corpus_bleu(
+        list(map(left, texts)), [list(map(left, references))], tokenize="none", force=True
+    ).score
+
+
+def measure_terms(name: str, model: Translator, glossary: Glossary, words: set[str], data: Path) -> None:
+    """Print what a glossary does to the translations of the test set."""
+    lines, references = read_lines(data / "test.fr"), read_lines(data / "test.en")
+    finder = TermFinder(glossary, model.text)
+    times, texts = {}, {}
+    model.translate(lines[:20], ONE, glossary=glossary)
+    for kind, used in (("without", None), ("with", glossary)) * 2:
+        start = time.process_time()
+        texts[kind] = model.translate(lines, ONE, glossary=used)
+        times[kind] = min(times.get(kind, np.inf), time.process_time() - start)
+    wanted = obeyed = 0
+    for line, text in zip(lines, texts["with"], strict=True):
+        asked: Counter[str] = Counter()
+        for sentence in model.paragraph(line).sentences:
+            asked.update(" ".join(term.targets[0]).lower() for term in finder.find(sentence)[0])
+        said = Counter(token.lower() for token in model.text.target_tokenizer.tokenise(text))
+        wanted += asked.total()
+        obeyed += (asked & said).total()
+    scores = {kind: others_bleu(some, references, words, model) for kind, some in texts.items()}
+    print(f"{name}: {len(glossary)} entries, {wanted} terms in {len(lines)} lines")
+    print(f"  obeyed                {obeyed} ({100 * obeyed / wanted:.2f} %)")
+    print(f"  BLEU of other words   {scores['without']:.2f} without, {scores['with']:.2f} with")
+    ratio = times["with"] / times["without"]
+    print(f"  CPU seconds           {times['without']:.1f} without, {times['with']:.1f} with: {ratio:.2f} times")
+
+
+def measure_prefixes(name: str, model: Translator, data: Path) -> None:
+    """Print how long it takes to complete translations of about 20 words, and what the references' beginnings help."""
+    pairs = list(zip(read_lines(data / "test.fr"), read_lines(data / "test.en"), strict=True))
+    long = sorted(pairs, key=lambda pair: abs(len(pair[0].split()) - 18))[:60]
+    for share in (0.0, 0.25, 0.5, 0.75):
+        prefixes = [" ".join(target.split()[: round(share * len(target.split()))]) for _, target in long]
+        for (source, _), prefix in zip(long[:3], prefixes, strict=False):
+            model.translate([source], ONE, prefix=prefix)
+        seconds, texts = [], []
+        for (source, _), prefix in zip(long, prefixes, strict=True):
+            start = time.process_time()
+            texts += model.translate([source], ONE, prefix=prefix)
+            seconds.append(time.process_time() - start)
+        kept = sum(text.startswith(prefix) for text, prefix in zip(texts, prefixes, strict=True))
+        rest = [text[len(prefix) :].strip() for text, prefix in zip(texts, prefixes, strict=True)]
+        wanted = [target[len(prefix) :].strip() for (_, target), prefix in zip(long, prefixes, strict=True)]
+        chrf = sacrebleu.corpus_chrf(rest, [wanted]).score
+        print(
+            f"  {name}, {100 * share:.0f} % given: {1000 * statistics.median(seconds):.0f} ms median,"
+            f" {1000 * max(seconds):.0f} ms at most; {kept} of {len(long)} begin as asked; chrF of the rest {chrf:.1f}"
+        )
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
+    parser.add_argument("--phrase", type=Path, help="a phrase model of tatoeba-fr-en")
+    parser.add_argument("--hiero", type=Path, help="a hierarchical one")
+    options = parser.parse_args()
+    data = options.data / "data" / "tatoeba-fr-en"
+    if not data.is_dir():
+        sys.exit(f"{data}: no such folder; give --data")
+    with tempfile.TemporaryDirectory() as folder:
+        models = {}
+        for method in ("phrase", "hiero"):
+            path = getattr(options, method)
+            if path is None:
+                path = Path(folder) / method
+                settings = TrainSettings.from_dict(LANGUAGES)
+                dev = {"dev_source": data / "dev.fr", "dev_target": data / "dev.en"}
+                train(data / "train.fr", data / "train.en", path, method=method, settings=settings, **dev)
+            models[method] = load(path)
+        glossary, words = make_glossary(models["phrase"], read_lines(data / "test.fr"))
+        for method, model in models.items():
+            measure_terms(method, model, glossary, words, data)
+            if "prefix" in model.decoder.takes:
+                measure_prefixes(method, model, data)
+
+
+if __name__ == "__main__":
+    main()
