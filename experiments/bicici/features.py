@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from texts import Pairs, Text
 
+from camber.corpus import Sentences
 from camber.engine import Threads
 from camber.regress.select.coverage import coverage
 from camber.regress.transduce.instances import Instances
 from camber.regress.transduce.ngrams import NgramRows
 from camber.regress.transduce.regression import SentenceRegression
 from camber.regress.transduce.settings import SparseSettings
-from camber.corpus import Sentences
 from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.settings import RuleSettings
 
@@ -213,7 +213,9 @@ def covered(text: Text, selector: str, instances: int, measured: str) -> dict[st
 def conditions(names: Sequence[str]) -> Iterator[tuple[str, str, int, str]]:
     """Yield (regressor, span, instances, set) of Tables 1 to 3, of the regressors that there are."""
     for span in SPANS:
-        some = ("ridge", "fsr", "lasso", "l1", "svr", "thresholding") if span != "1&2-grams" else ("ridge", "fsr", "lasso")
+        some = (
+            ("ridge", "fsr", "lasso", "l1", "svr", "thresholding") if span != "1&2-grams" else ("ridge", "fsr", "lasso")
+        )
         yield from ((name, span, 100, "dev2") for name in (*some, "phrases") if name in names or name == "phrases")
     yield from ((name, "1&2-grams", 100, "dev2") for name in ("logistic", "svc") if name in names)
     for span in SPANS:

@@ -13,8 +13,8 @@ from features import GRIDS, SPANS
 from texts import CORPORA
 
 from camber.metrics.sentence import sentence_bleu
-from camber.metrics.significance import paired_bootstrap, resampled_scores
 from camber.metrics.significance import interval as interval_of
+from camber.metrics.significance import paired_bootstrap, resampled_scores
 
 #: the paper's Tables 1 to 3: (regressor, n-grams) → BER, precision, recall, F1; its lasso is FSR
 TABLE1 = {
@@ -73,7 +73,7 @@ def measures(entry: dict[str, Any]) -> list[float]:
 def rows_of(work: Path, corpus: str, paper: dict[Any, Any], names: Sequence[str], instances: int, where: str) -> str:
     """Return the rows of Tables 1 to 3."""
     lines = [
-        "| n-grams | | BER | Prec | Rec | F1 | paper: BER | Prec | Rec | F1 | chosen on dev | thresholds | CPU-s a sentence |",
+        "| n-grams | | BER | Prec | Rec | F1 | paper: BER | Prec | Rec | F1 | chosen on dev | thresholds | CPU-s |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for span in SPANS:
@@ -86,7 +86,9 @@ def rows_of(work: Path, corpus: str, paper: dict[Any, Any], names: Sequence[str]
             title = TITLES.get(name) or GRIDS[name][0]
             # all trials on dev, and one more on the set that is told; sets are equally large
             cost = "" if name == "phrases" else f"{entry['cpu'] / (len(entry['tried']) + 1) / 100:.3f}"
-            lines.append(f"| {span} | {title} | {four(measures(entry))} | {theirs} | {entry['settings']} | {edges} | {cost} |")
+            lines.append(
+                f"| {span} | {title} | {four(measures(entry))} | {theirs} | {entry['settings']} | {edges} | {cost} |"
+            )
     return "\n".join(lines)
 
 
@@ -105,7 +107,9 @@ def coverage(work: Path, name: str) -> str:
     for instances, where in ((100, "dev2"), (250, "test")):
         for selector in ("dice", "round-robin"):
             if entry := found(work, name, "coverage", selector, instances):
-                lines.append(f"| {selector} | {instances} | {where} | {write(entry['scov'])} | {write(entry['tcov'])} |")
+                lines.append(
+                    f"| {selector} | {instances} | {where} | {write(entry['scov'])} | {write(entry['tcov'])} |"
+                )
         scov, tcov = COVERED[instances]
         lines.append(f"| paper: dice | {instances} | {where} | {write(scov)} | {write(tcov)} |")
     return "\n".join(lines)
@@ -151,7 +155,8 @@ def sizes_table(work: Path, name: str) -> str:
     ]
     for size in SIZES:
         graphs, others_ = (
-            [found(work, name, kind, regressor, size) for regressor in ("ridge", "lasso")] for kind in ("graph", "table")
+            [found(work, name, kind, regressor, size) for regressor in ("ridge", "lasso")]
+            for kind in ("graph", "table")
         )
         apart = ", ".join(str(one["work"]["sentences that nothing connected"]) if one else "" for one in graphs)
         lines.append(
@@ -217,7 +222,10 @@ def others(work: Path, name: str) -> str:
 def correlation(work: Path, name: str) -> str:
     """Return how F1 goes with BLEU of graph decoding."""
     entries = [
-        entry for size in SIZES for regressor in ("ridge", "lasso") if (entry := found(work, name, "graph", regressor, size))
+        entry
+        for size in SIZES
+        for regressor in ("ridge", "lasso")
+        if (entry := found(work, name, "graph", regressor, size))
     ]
     if len(entries) < 3:
         return ""
@@ -226,7 +234,7 @@ def correlation(work: Path, name: str) -> str:
         np.corrcoef(entry["sentence_f1"], sentence_bleu(np.array(entry["statistics"])))[0, 1] for entry in entries
     ]
     return (
-        f"**F1 and BLEU, {CORPORA[name].title}**: over the {len(entries)} conditions of graph decoding, Pearson's r of F1 and BLEU "
-        f"on test is {over:.2f}; over the sentences of a condition, r of F1 and smoothed BLEU is {np.mean(inside):.2f} on "
-        f"average ({min(inside):.2f} to {max(inside):.2f})."
+        f"**F1 and BLEU, {CORPORA[name].title}**: over the {len(entries)} conditions of graph decoding, Pearson's r of "
+        f"F1 and BLEU on test is {over:.2f}; over the sentences of a condition, r of F1 and smoothed BLEU is "
+        f"{np.mean(inside):.2f} on average ({min(inside):.2f} to {max(inside):.2f})."
     )

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import camber
@@ -55,7 +56,7 @@ CORPORA = {
 
 def bigrams(words: Sequence[str]) -> set[tuple[str, str]]:
     """Return the distinct bigrams of a sentence."""
-    return set(zip(words, words[1:], strict=False))
+    return set(pairwise(words))
 
 
 def drawn_by_coverage(train: Pairs, dev: Pairs, test: Pairs, each: int = EACH) -> dict[str, Pairs]:
@@ -141,7 +142,7 @@ class Text:
 
     @cached_property
     def model(self) -> Path:
-        """The folder of a model of all training text: aligned corpus, phrase pairs, language model; nothing is tuned."""
+        """The folder of a model of all training text: aligned corpus, phrase pairs, language model; untuned."""
         path = self.work / "model"
         if not path.exists():
             for side, name in zip(self.train, ("source", "target"), strict=True):
