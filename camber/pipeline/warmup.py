@@ -52,6 +52,7 @@ from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.metrics.ter import TER
 from camber.model.hiero import HieroRules, untuned_hiero_weights
 from camber.model.phrase import PhraseRules
+from camber.model.sparse import SparseRules
 from camber.model.translator import Translator
 from camber.pipeline.tune import dev_set, tune_translator
 from camber.progress import log
@@ -63,7 +64,11 @@ from camber.regress.scorer import RegressionScorer
 from camber.regress.select.coverage import coverage
 from camber.regress.select.selectors import SELECTORS, make_selector
 from camber.regress.settings import MAXIMUM_MARGIN, KernelSettings
+from camber.regress.sparse.regressor import REGRESSORS
 from camber.regress.spectrum import Spectrum
+from camber.regress.transduce.instances import Instances
+from camber.regress.transduce.settings import FEATURE, GRAPH, MIXED, SparseSettings
+from camber.regress.transduce.table import TableRules
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.grammar import Grammar
 from camber.rules.hiero.grammar_set import GrammarSet
@@ -139,6 +144,7 @@ def _use_everything() -> None:
         tune_translator(model, source[:20], [target[:20]], bent, engine=Threads(1))
     for model in (translator, hiero):
         _use_trees(model, source, target)
+    _use_selections(index, store, language, translator.text, source, target)
     metric = BLEU(tokenize="none")
     rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
     TER().statistics(["a b"], [["b a"]])
@@ -177,6 +183,23 @@ def _use_regression(bitext: Bitext, store: RuleStore, language: NgramModel) -> N
     rules = PhraseRules(store, scorer=RegressionScorer.of(regression, bitext.source.vocabulary))
     item = Input([bitext.source.vocabulary.words[word] for word in bitext.source[0]])
     list(rules.weighted([language], rules.untuned(1)).decode([item], nbest=2, engine=Threads(1)))
+
+
+def _use_selections(
+    index: CorpusIndex, store: RuleStore, language: NgramModel, text: TextPipeline, source: list[str], target: list[str]
+) -> None:
+    """Translate sentences by what pairs selected for them teach: every regressor with a W, and every decoder."""
+    words = source[0].split()
+    for name in REGRESSORS:
+        if REGRESSORS.load(name).linear:
+            TableRules(Instances(index, SparseSettings(instances=10, regressor=name))).rules(words)
+    for decoder in (GRAPH, MIXED, FEATURE):
+        rules = SparseRules(index, SparseSettings(decoder=decoder, instances=10), everything=StoredRules(store))
+        weights = rules.untuned(1)
+        model = Translator(text, rules.weighted([language], weights), weights)
+        list(model.translations(source[:2], nbest=3, engine=Threads(1)))
+        if decoder == GRAPH:
+            tune_translator(model, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), engine=Threads(1))
 
 
 def _use_mixtures() -> None:

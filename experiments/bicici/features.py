@@ -156,9 +156,9 @@ def by_phrases(text: Text, pairs: Pairs, span: tuple[int, int]) -> Guesses:
 
 #: regressor → settings that are tried on dev; the paper's name
 GRIDS: dict[str, tuple[str, list[str]]] = {
-    "ridge": ("L2", [f"penalty={value}" for value in (0.3, 1, 3, 10, 30)]),
-    "fsr": ("lasso (FSR)", [f"iterations={value}" for value in (10, 20, 50, 100)]),
-    "lasso": ("lasso (solved)", [f"penalty={value}" for value in (0.1, 0.3, 1, 2)]),
+    "ridge": ("L2", [f"penalty={value}" for value in (0.3, 1, 3, 10, 30, 100)]),
+    "fsr": ("lasso (FSR)", [f"iterations={value}" for value in (5, 10, 20, 50, 200)]),
+    "lasso": ("lasso (solved)", [f"penalty={value}" for value in (0.03, 0.1, 0.3, 1, 2, 4)]),
 }
 
 

@@ -50,6 +50,12 @@ for model in ("m", "h"):
         "--iterations", 2, "--bend", "trees", "--trees", 3, "--tree-split", "pairs" if model == "m" else "parts",
         "--tree-refit", "--out", folder / "t")
     run("translate", folder / "t", "--input", files / "test.es", "--output", folder / "out")
+for decoder in ("graph", "table", "individual", "mixed", "feature"):
+    run("train", "--method", "sparse", "--sparse-decoder", decoder, "--source", files / "dev.es",
+        "--target", files / "dev.en", "--model", folder / "s", "--sparse-instances", 10, "--no-keep-work",
+        "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
+    run("translate", folder / "s", "--input", files / "test.es", "--output", folder / "out", "--nbest", 5,
+        "--nbest-file", folder / "nbest")
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
