@@ -55,7 +55,7 @@ for decoder in ("graph", "table", "individual", "mixed", "feature"):
         "--target", files / "dev.en", "--model", folder / "s", "--sparse-instances", 10, "--no-keep-work",
         "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
     run("translate", folder / "s", "--input", files / "test.es", "--output", folder / "out", "--nbest", 5,
-        "--nbest-file", folder / "nbest")
+        "--nbest-file", folder / "paths")
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
