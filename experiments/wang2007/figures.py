@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from plan import features_of
 from tables import Report
 
 from camber.report.lines import line_chart
@@ -36,8 +37,14 @@ def size_curves(report: Report, name: str) -> dict[str, list[tuple[float, float]
         if scores:
             curves.setdefault("phrases, MERT", []).append((size, float(np.mean(scores))))
         lsr, mmr = (replace(condition, corpus=name, size=size) for condition in report.chosen)
-        for title, condition in (("LSR", lsr), ("LSR, scale 1", replace(lsr, scale=1.0)), ("MMR", mmr)):
-            score = report.test_bleu(condition)
-            if score is not None:
-                curves.setdefault(title, []).append((size, score))
+        systems = {
+            "LSR": [lsr],
+            "LSR, scale 1": [replace(lsr, scale=1.0)],
+            "MMR": [mmr],
+            "phrases with LSR": features_of(report.plan, lsr),
+        }
+        for title, conditions in systems.items():
+            scores = [score for one in conditions if (score := report.test_bleu(one)) is not None]
+            if scores:
+                curves.setdefault(title, []).append((size, float(np.mean(scores))))
     return curves

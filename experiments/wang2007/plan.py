@@ -38,7 +38,7 @@ QUICK = Plan(
 
 
 #: every system of the experiment
-SYSTEMS = ("phrase", "mmr", "lsr")
+SYSTEMS = ("phrase", "mmr", "lsr", "feature")
 
 
 class Chosen(NamedTuple):
@@ -77,3 +77,10 @@ def conditions_of(plan: Plan, name: str, chosen: Chosen) -> Iterator[Condition]:
         yield lsr
         if name == "short":
             yield replace(lsr, scale=1.0)  # the paper multiplies predictions by nothing
+            yield from features_of(plan, lsr)
+
+
+def features_of(plan: Plan, lsr: Condition) -> list[Condition]:
+    """Return replicas of the baseline with a regression as one more feature, which the paper does not have."""
+    seeds = range(1, 1 + plan.seeds.get(lsr.corpus, 1))
+    return [replace(lsr, system="feature", seed=seed) for seed in seeds]

@@ -40,7 +40,7 @@ class Condition:
 
     corpus: str
     size: int
-    system: str  # lsr, mmr or phrase
+    system: str  # lsr, mmr, phrase, or feature: phrases with LSR as one more feature
     order: int = 0  # of n-grams
     ridge: float = 0.1
     cost: float = 1.0
@@ -54,20 +54,30 @@ class Condition:
         what = {
             "lsr": f"n{self.order}.ridge{self.ridge:g}" + (f".scale{self.scale:g}" if self.scale else ""),
             "mmr": f"n{self.order}.cost{self.cost:g}",
+            "feature": f"n{self.order}.ridge{self.ridge:g}.seed{self.seed}",
         }
         ending = "" if self.tested else ".dev"
         return f"{self.corpus}.{self.size}.{self.system}.{what.get(self.system, f'seed{self.seed}')}{ending}"
 
     @property
+    def method(self) -> str:
+        """How it is trained."""
+        return "kernel" if self.system in ("lsr", "mmr") else "phrase"
+
+    @property
     def settings(self) -> TrainSettings:
         """The settings of its training."""
         tables: dict[str, dict[str, Any]] = {"text": {"tokenizer": "none"}}
-        if self.system == "phrase":
+        if self.method == "phrase":
             tables |= PHARAOH
-        else:
+        if self.system != "phrase":
+            regression = "lsr" if self.system == "feature" else self.system
             tables["kernel"] = {
-                "regression": self.system, "order": self.order, "ridge": self.ridge, "cost": self.cost,
+                "regression": regression, "order": self.order, "ridge": self.ridge, "cost": self.cost,
             }  # fmt: skip
+        if self.system == "feature":
+            tables["regression"] = {"regression": "lsr"}
+        if self.method == "kernel":
             tables["preimage"] = {"scale": self.scale}
             tables["rules"] = PHARAOH["rules"]
         return TrainSettings.from_dict(tables)
@@ -157,8 +167,7 @@ def _most_memory() -> float:
 
 def _place(condition: Condition, work: Path) -> Path:
     """Where models of a corpus, a size and a method are trained, one in place of the other: they share an alignment."""
-    method = "phrase" if condition.system == "phrase" else "kernel"
-    return work / "models" / f"{condition.corpus}.{condition.size}.{method}"
+    return work / "models" / f"{condition.corpus}.{condition.size}.{condition.method}"
 
 
 def _trained(condition: Condition, texts: Texts, work: Path) -> Any:
@@ -166,7 +175,7 @@ def _trained(condition: Condition, texts: Texts, work: Path) -> Any:
     place.parent.mkdir(parents=True, exist_ok=True)
     return camber.train(
         *texts.training(condition.size), place,
-        method="phrase" if condition.system == "phrase" else "kernel",
+        method=condition.method,
         dev_source=texts.file("dev", "fr"), dev_target=texts.file("dev", "en"),
         settings=condition.settings, seed=condition.seed, engine=ONE,
     )  # fmt: skip

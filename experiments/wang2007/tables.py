@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from plan import Chosen, Plan, choose, conditions_of, first_condition
+from plan import Chosen, Plan, choose, conditions_of, features_of, first_condition
 from steps import METRIC, spread
 from systems import Condition, bleu
 from texts import Texts
@@ -147,8 +147,9 @@ class Report:
         lines = [
             f"**Figure 4: {corpus.title}, BLEU on test** (p by stratified approximate randomisation against the "
             "baseline)", "",
-            "| pairs | baseline | LSR | scale | − baseline | p | LSR, scale 1 | MMR | − baseline | p |",
-            "|---|---|---|---|---|---|---|---|---|---|",
+            "| pairs | baseline | LSR | scale | − baseline | p | LSR, scale 1 | MMR | − baseline | p | "
+            "baseline with LSR as a feature | − baseline | p |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
         ]  # fmt: skip
         for size in corpus.sizes:
             replicas = self.baseline(name, size)
@@ -160,17 +161,28 @@ class Report:
                 if outcome is None or test is None or not scores:
                     cells += ["–"] * (5 if system.system == "lsr" else 3)
                     continue
-                p = stratified_randomisation(METRIC, self._rows(replicas), self._rows([condition]))
-                versus = [f"{test - float(np.mean(scores)):+.2f}", f"{p:.3f}"]
+                own = self._compared([condition], replicas)
                 if system.system == "lsr":
                     plain = self.test_bleu(replace(condition, scale=1.0))
-                    cells += [f"{test:.2f}", f"{outcome['scale']:g}", *versus, f"{plain:.2f}" if plain else "–"]
+                    cells += [own[0], f"{outcome['scale']:g}", *own[1:], f"{plain:.2f}" if plain else "–"]
                 else:
-                    cells += [f"{test:.2f}", *versus]
+                    cells += own
+            lsr = replace(self.chosen.lsr, corpus=name, size=size)
+            cells += self._compared([one for one in features_of(self.plan, lsr) if self.outcome(one)], replicas)
             lines.append(f"| {size:,} | {' | '.join(cells)} |")
         if name == "short":
             lines += ["", f"The paper: LSR {PAPER_SAYS['lsr']}; MMR {PAPER_SAYS['mmr']}."]
         return lines
+
+    def _compared(self, conditions: list[Condition], replicas: list[Condition]) -> list[str]:
+        """Return BLEU of a system, its distance from the baseline and p; dashes, if either was not run."""
+        scores, baseline = (
+            [score for one in some if (score := self.test_bleu(one)) is not None] for some in (conditions, replicas)
+        )
+        if not scores or not baseline:
+            return ["–"] * 3
+        p = stratified_randomisation(METRIC, self._rows(replicas), self._rows(conditions))
+        return [spread(scores), f"{np.mean(scores) - np.mean(baseline):+.2f}", f"{p:.3f}"]
 
     def _rows(self, conditions: Sequence[Condition]) -> list[Any]:
         """Return BLEU's statistics of every test sentence, for each of some systems."""
