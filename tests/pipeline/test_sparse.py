@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from adversary.tampering import reseal
 from click.testing import CliRunner
 
 import camber
 from camber.cli import cli
 from camber.engine import Threads
-from camber.errors import SettingsError
+from camber.errors import ModelError, SettingsError
 from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.pipeline.settings import TrainSettings
@@ -56,6 +58,8 @@ def test_every_decoder_trains_tunes_and_translates(decoder, least, hotel_files, 
     words = len(best[0].derivation.words)
     assert links
     assert all(s < len(best[0].tokens) and t < words for s, t in links)
+    (begun,) = model.translate(["quiero una habitación doble"], prefix="I need", engine=Threads(1))
+    assert begun.startswith("I need ")
 
 
 def test_graphs_are_decoded_the_same_on_any_number_of_threads(graph, hotel_files):
@@ -137,3 +141,24 @@ def test_features_that_the_whole_text_teaches_are_refused(hotel_files, tmp_path)
             hotel_files / "train.es", hotel_files / "train.en", tmp_path / "m", method="sparse",
             settings=TrainSettings.from_dict(tables), held_out=0,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "problem"),
+    [
+        ("target_ids", 7, 1 << 30, "numbers from 0 to 1073741824"),
+        ("source_ids", 0, -1, "numbers from -1"),
+        ("source_offsets", 3, 1 << 40, "offsets that fall"),
+        ("link_offsets", -1, 5, "offsets"),
+        ("links", (0, 1), 5000, "lies outside"),
+    ],
+)
+def test_what_kernels_index_by_is_checked_whatever_checksums_say(name, place, value, problem, graph, tmp_path):
+    model = Path(shutil.copytree(graph, tmp_path / "m"))
+    array = np.load(model / f"instances/{name}.npy")
+    array[place] = value
+    np.save(model / f"instances/{name}.npy", array)
+    reseal(model)
+    with pytest.raises(ModelError, match=problem) as caught:
+        camber.load(model)
+    assert f"{name}.npy" in str(caught.value)
