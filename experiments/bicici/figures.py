@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 
 from decoding import SIZES
@@ -37,6 +38,7 @@ def _bleu(place: Path) -> float | None:
 
 def chart(curves: Mapping[str, Sequence[float]], levels: Mapping[str, float], title: str) -> str:
     """Return curves over numbers of instances, and levels, as SVG."""
+    title = escape(title)
     values = [value for curve in curves.values() for value in curve] + list(levels.values())
     low, high = 5 * int(min(values) // 5), 5 * (int(max(values) // 5) + 1)
 
