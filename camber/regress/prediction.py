@@ -155,11 +155,16 @@ class LeastSquares:
         return cls(vectors, gram_solver(vectors.source, ridge, tolerance=tolerance), tolerance)
 
     def predict(self, sentence: I4, reachable: Bools, prefixes: Sequence[int] | None = None) -> Prediction:
-        """Predict for prefixes of a sentence (see :class:`Regression`), which are solved for at once."""
+        """Predict for prefixes of a sentence (see :class:`Regression`), all at once but for the whole sentence."""
         lengths = _lengths(sentence, prefixes)
         grams = self.vectors.reached(reachable)
-        tolerances = np.where(lengths == len(sentence), self.tolerance, np.maximum(self.tolerance, PREFIX_TOLERANCE))
-        multipliers = self.solver.solve(self.vectors.kernels(sentence, lengths), tolerances).values
+        multipliers = self.vectors.kernels(sentence, lengths)
+        loose = max(self.tolerance, PREFIX_TOLERANCE)
+        whole = lengths == len(sentence)
+        for some, tolerance in ((whole, self.tolerance), (~whole, loose)):  # apart: a few steps are enough for many
+            if some.any():
+                right = multipliers[:, some]
+                multipliers[:, some] = self.solver.solve(right, np.full(right.shape[1], tolerance)).values
         sums = self.vectors.worths(grams, multipliers) * self.vectors.roots(grams)[:, None]
         return Prediction(
             grams, self.vectors.rows_of(grams), sums, np.zeros(len(grams)), np.zeros(len(lengths)), 0.0, 0

@@ -171,8 +171,27 @@ class Report:
             cells += self._compared([one for one in features_of(self.plan, lsr) if self.outcome(one)], replicas)
             lines.append(f"| {size:,} | {' | '.join(cells)} |")
         if name == "short":
+            lines += ["", self._lengths(name, corpus.sizes[-1])]
             lines += ["", f"The paper: LSR {PAPER_SAYS['lsr']}; MMR {PAPER_SAYS['mmr']}."]
         return lines
+
+    def _lengths(self, name: str, size: int) -> str:
+        """Tell how long translations of the test set are beside the references."""
+        words = sum(len(line.split()) for line in self.texts[name].pairs("test")[1])
+        lsr, mmr = (replace(condition, corpus=name, size=size) for condition in self.chosen)
+        systems = {
+            "baseline": Condition(name, size, "phrase"),
+            "LSR": lsr,
+            "LSR, scale 1": replace(lsr, scale=1.0),
+            "MMR": mmr,
+        }
+        shares = []
+        for title, condition in systems.items():
+            outcome = self.outcome(condition)
+            if outcome:
+                own = sum(len(line.split()) for line in outcome["translations"]["test"])
+                shares.append(f"{title} {own / words:.2f}")
+        return f"Words of translations at {size:,} pairs, as a share of the references': {', '.join(shares)}."
 
     def _compared(self, conditions: list[Condition], replicas: list[Condition]) -> list[str]:
         """Return BLEU of a system, its distance from the baseline and p; dashes, if either was not run."""
