@@ -26,7 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 #: CPU seconds of a mutant: no test here takes that long, and mutants may loop for ever.
-SECONDS = 150
+SECONDS = 60
 #: The share of mutants that may survive.
 MOST = 0.05
 
@@ -63,14 +63,14 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def run_tests(folder: Path, cache: Path, tests: Sequence[str], log: Path) -> int:
+def run_tests(folder: Path, cache: Path, tests: Sequence[str], log: Path, seconds: int = SECONDS) -> int:
     """Run tests of a copy in a process forked from this one; return its exit code, negative for a signal."""
     child = os.fork()
     if child == 0:
         code = 70
         try:
             os.setsid()
-            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             out = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
             for number in (1, 2):
@@ -94,7 +94,7 @@ def run_tests(folder: Path, cache: Path, tests: Sequence[str], log: Path) -> int
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
-        if time.monotonic() - started > 20 * SECONDS:  # it waits for something
+        if time.monotonic() - started > 20 * seconds:  # it waits for something
             os.killpg(child, signal.SIGKILL)
         time.sleep(0.02)
 
@@ -160,7 +160,7 @@ def main() -> int:
         shutil.copytree(warm, cache / warm.name)
         every = sorted({word for m in chosen for word in m.tests.split() if not word.startswith("-")})
         files = sorted({word.split("::")[0] for word in every if ".py" in word})
-        first = run_tests(copied(place / "whole"), cache, arguments(" ".join(files)), place / "log")
+        first = run_tests(copied(place / "whole"), cache, arguments(" ".join(files)), place / "log", 2000)
         if first != 0:
             print((place / "log").read_text(errors="replace")[-3000:])
             print(f"the tests fail on the unchanged source ({first})")
