@@ -143,11 +143,11 @@ def test_the_vocabulary_is_looked_up_once_and_lines_are_prepared_once(
 ) -> None:
     model = camber.load(hotel_hiero)
     looked, prepared = [], []
-    vocabulary, prepare = type(model.decoder).source_vocabulary.fget, model.text.prepare
+    vocabulary, prepare = type(model.decoder).source_vocabulary.fget, model.text.paragraph
     monkeypatch.setattr(
         type(model.decoder), "source_vocabulary", property(lambda self: looked.append(self) or vocabulary(self))
     )
-    monkeypatch.setattr(model.text, "prepare", lambda line: prepared.append(line) or prepare(line))
+    monkeypatch.setattr(model.text, "paragraph", lambda line, *how: prepared.append(line) or prepare(line, *how))
     lines = read_lines(hotel_files / "test.es")[:5]
     for line in lines:
         model.source_tokens(line)
