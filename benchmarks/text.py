@@ -85,12 +85,10 @@ def pythondocs(data: Path, work: Path) -> None:
             texts = model.translate(source, engine=ONE)
             whole = time.process_time() - start
             total, there = kept(source, texts)
-            print(
-                f"pythondocs {part:4} {name:13} BLEU {bleu(texts, reference):.2f}; "
-                f"placeholders and roles kept: {there:,} of {total:,}; CPU time: {whole:.1f} s, around the search {watch.seconds:.2f} s "
-                f"({100 * watch.seconds / (whole - watch.seconds):.1f} % of it)",
-                flush=True,
-            )
+            print(f"pythondocs {part:4} {name:13} BLEU {bleu(texts, reference):.2f}", end="; ")
+            print(f"placeholders and roles kept: {there:,} of {total:,}", end="; ")
+            print(f"CPU time {whole:.1f} s, around the search {watch.seconds:.2f} s", end=", ")
+            print(f"{100 * watch.seconds / (whole - watch.seconds):.1f} % of the rest", flush=True)
             watch.end()
 
 
