@@ -190,6 +190,8 @@ class Joiner:
 
     def _space_around_apostrophe(self, previous: str, following: str) -> tuple[str, str]:
         """Place an apostrophe that is not one of a pair of quotation marks."""
+        if self._takes_ending(previous, following):
+            return "", ""
         if previous[-1:].isalpha() and _is_suffix(following):
             return "", ""  # Joe ' s
         if self._elides(previous) and (following[:1].isalpha() or following[:1] in ("«", '"', "“")):
@@ -199,6 +201,11 @@ class Joiner:
         if not previous[-1:].isalnum() and following[:1].isalnum():
             return " ", ""
         return "", " "  # the boys', 6', goin'
+
+    def _takes_ending(self, previous: str, following: str) -> bool:
+        """Say whether an apostrophe stands between a name or a number and its ending, as in Turkish: Tom'un, 5'te."""
+        named = previous[:1].isupper() or previous[-1:].isdigit()
+        return self.language in ("tr", "az") and named and following[:1].islower()
 
     def _elides(self, word: str) -> bool:
         """Say whether a word can lose its vowel before another: l', qu'."""
@@ -249,6 +256,8 @@ class Joiner:
             inside = len(quotes) % 2 == 1
             if previous[-1:].isalpha() and (_is_suffix(following) or self._elides(previous)):
                 continue  # Joe ' s, l ' eau
+            if self._takes_ending(previous, following):
+                continue
             if following in _ELISIONS and tokens[position + 2 : position + 3] != ["'"]:
                 continue  # 'em (but not 'n')
             if not inside:

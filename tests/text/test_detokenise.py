@@ -109,3 +109,9 @@ def test_at_least_99_percent_of_real_english_lines_have_the_tokens_of_sacremoses
     english, peer = Tokenizer("moses", "en"), MosesTokenizer("en")
     same = sum(english.tokenise(line) == peer.tokenize(line) for line in lines)
     assert same >= 0.99 * len(lines)
+
+
+@pytest.mark.parametrize("line", ["Tom'un Mary'nin evi.", "Saat 5'te gel.", "Ankara'da 'evet' dedi."])
+def test_endings_of_turkish_names_stay_with_them(line):
+    turkish = Tokenizer("moses", "tr")
+    assert turkish.detokenise(turkish.tokenise(line)) == line
