@@ -1,5 +1,6 @@
 """Raw text in, raw text out."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,14 @@ def test_a_line_is_tokenised_once_for_all_candidates(line: str, monkeypatch: pyt
     calls.clear()
     assert len({text.finish(["the", "hotel", word], prepared) for word in ("one", "two")}) == 2
     assert calls == []
+
+
+def test_a_model_of_an_earlier_version_does_as_it_did(tmp_path):
+    learn(protection=False, split=False, segment=False).save(tmp_path)
+    content = json.loads((tmp_path / "text.json").read_text())
+    for name in ("protection", "protect", "split", "segment"):
+        del content["settings"][name]
+    (tmp_path / "text.json").write_text(json.dumps(content))
+    text = TextPipeline.load(tmp_path)
+    assert not (text.settings.protection or text.settings.split or text.settings.segment)
+    assert text.source_tokens("Das {x} 5 %s") == ["das", "{", "x", "}", "5", "%", "s"]
