@@ -129,5 +129,5 @@ def test_a_model_of_an_earlier_version_does_as_it_did(tmp_path):
         del content["settings"][name]
     (tmp_path / "text.json").write_text(json.dumps(content))
     text = TextPipeline.load(tmp_path)
-    assert not (text.settings.protection or text.settings.split or text.settings.segment)
+    assert not any((text.settings.protection, text.settings.split, text.settings.segment))
     assert text.source_tokens("Das {x} 5 %s") == ["das", "{", "x", "}", "5", "%", "s"]
