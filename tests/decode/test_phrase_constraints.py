@@ -67,7 +67,7 @@ def test_the_list_equals_the_enumeration_of_all_derivations_that_obey(seed, leng
     assert len(ours) == min(50, len(expected))
     np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:50]], rtol=0, atol=1e-9)
     if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-9:
-        assert ours[0].words == naive.text(expected[0][1])
+        assert ours[0].words == naive.written(expected[0][1])
     for derivation in ours:
         assert obeys(derivation, constraints)
         assert derivation.linear_sums @ decoder.weights == pytest.approx(derivation.score, abs=1e-9)
@@ -154,9 +154,9 @@ def test_completions_equal_the_enumeration_where_rules_give_the_prefix(seed, len
     sentence = random_sentence(rng, length)
     constraints = random_terms(rng, length) if with_terms else FREE
     every = naive.search(model, sentence, weights, limit, constraints=constraints)
-    words = naive.text(every[int(rng.integers(len(every)))][1])
+    words = naive.written(every[int(rng.integers(len(every)))][1])
     prefix = tuple(words[: int(rng.integers(1, len(words) + 1))])
-    expected = [pair for pair in every if tuple(naive.text(pair[1])[: len(prefix)]) == prefix]
+    expected = [pair for pair in every if tuple(naive.written(pair[1])[: len(prefix)]) == prefix]
     bound = replace(constraints, prefix=prefix)
     ours = next(decoder.decode([Input(sentence, 0, bound)], nbest=2000, distinct=False, engine=Threads(1)))
     assert all(tuple(d.words[: len(prefix)]) == prefix for d in ours)

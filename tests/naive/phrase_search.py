@@ -7,7 +7,7 @@ order. Nothing here is clever: it is what the decoder must agree with on sentenc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from naive.bent_scores import Bend
 
@@ -29,6 +29,7 @@ class Rule:
     counts: tuple[int, ...] = (1, 1, 1)  # c(s), c(t), c(s, t); 0: not known
     more: tuple[tuple[str, float], ...] = ()  # other features by name
     made: bool = False  # no rule, but what a constraint wants
+    said: tuple[str, ...] = ()  # what is written, where that differs from what language models hear
 
 
 @dataclass
@@ -130,8 +131,13 @@ def ngram_sum(scored, words):
 
 
 def text(derivation):
-    """Return the target words of a derivation."""
+    """Return the target words of a derivation, as language models hear them."""
     return [word for _, _, rule in derivation for word in rule.target]
+
+
+def written(derivation):
+    """Return the target words of a derivation, as they are written."""
+    return [word for _, _, rule in derivation for word in rule.said or rule.target]
 
 
 def score(model, derivation, weights):
@@ -187,8 +193,30 @@ def obedient(model, sentence, a, b, constraints):
     if [(a, b)] == [(term.begin, term.end) for term in terms]:
         wanted = terms[0].targets
         known = [rule for target in wanted for rule in rules if rule.target == target]
-        return known if len(known) == len(wanted) else [Rule(target, made=True) for target in wanted]
-    return [rule for rule in rules if all(_translated(rule, term, a, b) for term in terms)]
+        best = max(rules, key=lambda rule: rule.scores[2]).target if rules else ()
+        if len(known) == len(wanted):
+            return known
+        return [Rule((*best[: len(row)], *row[len(best) :]), made=True, said=row) for row in wanted]
+    some = [rule for rule in rules if all(_translated(rule, term, a, b) for term in terms)]
+    if len(terms) > 1 or not (a <= terms[0].begin and terms[0].end <= b):
+        return some
+    probable = sorted(rules, key=lambda rule: -rule.scores[2])[:3]
+    return some + [like for rule in probable for like in _likenesses(rule, terms[0], a)]
+
+
+def _likenesses(rule, term, a):
+    """Yield a rule with other words where its links say that it translates a term, as many as it has there."""
+    places = sorted({t for s, t in rule.links if term.begin <= a + s < term.end})
+    others = {t for s, t in rule.links if not term.begin <= a + s < term.end}
+    if places and places == list(range(places[0], places[-1] + 1)) and not others & set(places):
+        before, now, after = (
+            rule.target[: places[0]],
+            rule.target[places[0] : places[-1] + 1],
+            rule.target[places[-1] + 1 :],
+        )
+        for row in term.targets:
+            if len(row) == len(now) and row != now:
+                yield replace(rule, said=(*before, *row, *after))
 
 
 def _has(target, piece):

@@ -1,9 +1,11 @@
 """Constraints on phrases: what the spans of a sentence may become is said anew where terms and bans want it.
 
 A term takes the place of all rules for its words. Rules for spans that cross an edge of it are cut away; those for
-longer spans stay where their inner links say that they translate the term's words as the term does. Where the model
-has rules for all that a term allows, these are its options, with features of their own; else all of them are made up,
-on equal terms, and context decides. What is made up has none of a rule's features, as a word that is passed through.
+longer spans stay where their inner links say that they translate the term's words as the term does, and where they
+translate them by as many other words, these are replaced: so the words around a term are translated as ever. Where the
+model has rules for all that a term allows, these are its options, with features of their own; else all of them are made
+up, on equal terms, and context decides. What is made up has none of a rule's features, as a word that is passed
+through. In place of words that no rule has, language models hear what the best rule would have said.
 
 The result is a batch like any other, with a store of its own, and the search does not know that there are terms.
 """
@@ -29,6 +31,8 @@ from camber.rules.phrase.store import RuleStore
 NONE, BLOCKED, OWN = -1, -2, -3
 #: the number that a rule which was made up has outside: -1 is a word that is passed through
 MADE = -2
+#: rules of a longer span that lend themselves to a term
+LIKENESSES = 3
 
 
 class Draft:
@@ -42,21 +46,32 @@ class Draft:
         self.phrases: list[list[int]] = []
         self.made: list[list[int]] = []
         self.penalties: list[float] = []
-        self._extra: dict[str, int] = {}
+        self.likes: list[int] = []
+        #: words that no rule has, and which words language models hear in their place
+        self._extra: dict[tuple[str, str], int] = {}
+        self._plain: list[int] = []
 
-    def word(self, word: str) -> int:
-        """Return the number of a target word, a new one if no rule has it."""
+    def word(self, word: str, heard: str = "") -> int:
+        """Return the number of a target word, a new one if no rule has it; language models may hear another one."""
         number = self.words.id(word)
-        return number if number >= 0 else len(self.words) + self._extra.setdefault(word, len(self._extra))
+        key = (word, heard or word)
+        if number >= 0 and key[0] == key[1]:
+            return number
+        if key not in self._extra:
+            plain = len(self.words) + len(self._extra) if key[0] == key[1] else self.word(word)
+            self._extra[key] = len(self._extra)
+            self._plain.append(plain)
+        return len(self.words) + self._extra[key]
 
     def make(self, row: Iterable[str], penalty: float = 0.0) -> int:
         """Make up a rule with this target; return the candidate."""
         return self.make_ids([self.word(word) for word in row], penalty)
 
-    def make_ids(self, row: list[int], penalty: float) -> int:
-        """Make up a rule with target words of these numbers; return the candidate."""
+    def make_ids(self, row: list[int], penalty: float = 0.0, like: int = -1) -> int:
+        """Make up a rule with target words of these numbers, or one with other words `like` a rule of the store."""
         self.made.append(row)
         self.penalties.append(penalty)
+        self.likes.append(like)
         return -len(self.made)
 
     def add(self, candidates: Iterable[int]) -> int:
@@ -73,14 +88,18 @@ class Draft:
     def target(self, candidate: int) -> list[int]:
         """Return the numbers of a candidate's target words."""
         if candidate < 0:
-            return self.made[-1 - candidate]
+            known = len(self.words)
+            return [word if word < known else self._plain[word - known] for word in self.made[-1 - candidate]]
         a, b = self.store.target_offsets[candidate : candidate + 2]
         words: list[int] = self.store.target_ids[a:b].tolist()
         return words
 
     def targets(self, phrase: int) -> tuple[I8, I8, I8]:
         """Return the rules among a phrase's candidates, their target words in one array, and the offsets of these."""
-        rows = np.array([row for row in self.candidates(phrase) if row >= 0], np.int64)
+        if phrase >= 0:
+            rows = np.arange(*self.store.rule_offsets[phrase : phrase + 2])
+        else:
+            rows = np.array([row for row in self.candidates(phrase) if row >= 0], np.int64)
         ids, offsets = take_ragged(self.store.target_ids, self.store.target_offsets, rows)
         return rows, ids.astype(np.int64), offsets
 
@@ -97,15 +116,17 @@ class Draft:
         starts, sizes = self.store.rule_offsets[used], self.store.rule_offsets[used + 1] - self.store.rule_offsets[used]
         own = np.array([row for phrase in self.phrases for row in phrase], np.int64)
         rows = np.concatenate([places_of(starts, sizes), own])
-        made = rows < 0
+        alike = np.where(rows < 0, np.array([0, *self.likes], np.int64)[np.maximum(-rows, 0)], rows)
+        made = alike < 0
         phrases = np.where(spans >= 0, np.searchsorted(used, spans), spans)
         phrases = np.where(spans <= OWN, len(used) + OWN - spans, phrases)
         penalty = np.zeros(len(rows))
-        penalty[made] = np.array([0.0, *self.penalties])[-rows[made]]
-        numbers = np.where(made, MADE, rows if self.batch.numbers is None else self._numbers(rows))
-        store = self._store(rows, np.concatenate([sizes, np.array([len(p) for p in self.phrases], np.int64)]))
-        bound = Bound(made, penalty, tuple(self._extra), np.asarray(places, np.int64), tuple(tokens))
-        return PhraseBatch(store, self._columns(rows), phrases, numbers, bound)
+        penalty[rows < 0] = np.array([0.0, *self.penalties])[-rows[rows < 0]]
+        numbers = np.where(made, MADE, alike if self.batch.numbers is None else self._numbers(alike))
+        store = self._store(rows, alike, np.concatenate([sizes, np.array([len(p) for p in self.phrases], np.int64)]))
+        texts, heard = (tuple(key[side] for key in self._extra) for side in (0, 1))
+        bound = Bound(made, penalty, texts, heard, np.asarray(places, np.int64), tuple(tokens))
+        return PhraseBatch(store, self._columns(alike), phrases, numbers, bound)
 
     def _numbers(self, rows: I8) -> I8:
         assert self.batch.numbers is not None
@@ -121,7 +142,7 @@ class Draft:
         indicators, offsets = take_ragged(columns.indicators, columns.offsets, kept)
         return columns._replace(table=columns.table[kept], indicators=indicators, offsets=offsets)
 
-    def _store(self, rows: I8, sizes: I8) -> RuleStore:
+    def _store(self, rows: I8, alike: I8, sizes: I8) -> RuleStore:
         """Return the rules of rows, in phrases of these sizes, without what a search does not look at."""
         store, kept, made = self.store, np.maximum(rows, 0), np.flatnonzero(rows < 0)
         starts, lengths = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
@@ -133,7 +154,7 @@ class Draft:
         starts[made], lengths[made] = offsets[numbers] + len(store.target_ids), offsets[numbers + 1] - offsets[numbers]
         flat, target_offsets = self._cut(starts, lengths)
         reordering = np.ones((len(rows), store.reordering.shape[1]), np.float32)
-        reordering[rows >= 0] = store.reordering[rows[rows >= 0]]
+        reordering[alike >= 0] = store.reordering[alike[alike >= 0]]
         none, start = np.zeros(0, np.int64), np.zeros(1, np.int64)
         return replace(
             store,
@@ -205,38 +226,47 @@ def place_terms(draft: Draft, spans: I8, terms: Sequence[Term]) -> None:
             longer[begin, size] = BLOCKED
             if all(begin <= other.begin and other.end <= end for other in inside):
                 rows = _agreeing(draft, int(spans[begin, size]), begin, inside, allowed)
+                if len(inside) == 1:
+                    rows += _substituted(draft, int(spans[begin, size]), begin, term, allowed[term])
                 if rows:
                     longer[begin, size] = draft.add(rows)
     for term in terms:
-        exact = [
-            next((row for row in draft.candidates(_phrase(spans, term)) if draft.target(row) == ids), None)
-            for ids in allowed[term]
-        ]
+        exact = [_exact(draft, _phrase(spans, term), ids) for ids in allowed[term]]
         rows = [row for row in exact if row is not None]
         if len(rows) < len(exact):
-            rows = [draft.make(row) for row in term.targets]
-        for begin, size in _near(spans, term.begin, term.end):
-            spans[begin, size] = longer.get((begin, size), BLOCKED)
+            best = next((draft.target(row) for row in draft.candidates(_phrase(spans, term)) if row >= 0), [])
+            heard = [*draft.words.decode(best), *[""] * max(map(len, term.targets))]
+            rows = [
+                draft.make_ids([draft.word(*pair) for pair in zip(row, heard, strict=False)]) for row in term.targets
+            ]
+        _block(spans, term.begin, term.end)
         longer[term.begin, term.end - term.begin - 1] = draft.add(rows)
     for (begin, size), phrase in longer.items():
         spans[begin, size] = phrase
+
+
+def _exact(draft: Draft, phrase: int, target: list[int]) -> int | None:
+    """Return the rule of a phrase that has this very target."""
+    near = draft.with_words(phrase, np.array(target[:1])) if min(target) >= 0 else []
+    return next((row for row in near if draft.target(row) == target), None)
 
 
 def _phrase(spans: I8, term: Term) -> int:
     return int(spans[term.begin, term.end - term.begin - 1])
 
 
-def _near(spans: I8, begin: int, end: int) -> Iterable[tuple[int, int]]:
-    """Yield all spans (first word, size - 1) that have one of the words begin .. end - 1."""
-    longest = spans.shape[1]
-    for first in range(max(0, begin - longest + 1), end):
-        for size in range(max(0, begin - first), min(longest, len(spans) - first)):
-            yield first, size
+def _block(spans: I8, begin: int, end: int) -> None:
+    """Let no span have one of the words begin .. end - 1."""
+    for first in range(max(0, begin - spans.shape[1] + 1), end):
+        spans[first, max(0, begin - first) :] = BLOCKED
 
 
 def _overlapping(spans: I8, begin: int, end: int) -> list[tuple[int, int]]:
-    """Return those of them that have rules."""
-    return [(first, size) for first, size in _near(spans, begin, end) if spans[first, size] not in (NONE, BLOCKED)]
+    """Return the spans (first word, size - 1) with one of the words begin .. end - 1 that have rules."""
+    start = max(0, begin - spans.shape[1] + 1)
+    block = spans[start:end]
+    places = np.argwhere((block != NONE) & (block != BLOCKED)).tolist()
+    return [(start + first, size) for first, size in places if start + first + size >= begin]
 
 
 def _agreeing(
@@ -254,13 +284,38 @@ def _agreeing(
     ]
 
 
+def _substituted(draft: Draft, phrase: int, begin: int, term: Term, allowed: list[list[int]]) -> list[int]:
+    """Return likenesses of a phrase's most probable rules, with the term's words where they have others for it."""
+    rows = [row for row in draft.candidates(phrase)[:LIKENESSES] if row >= 0]
+    made = []
+    for row in rows:
+        place = piece(draft.store, row, term.begin - begin, term.end - begin)
+        if place is None:
+            continue
+        words = draft.target(row)
+        said = draft.words.decode(words[place[0] : place[1]])
+        for target, ids in zip(term.targets, allowed, strict=True):
+            if len(target) == len(said) and ids != words[place[0] : place[1]]:
+                other = [draft.word(*pair) for pair in zip(target, said, strict=True)]
+                made.append(draft.make_ids([*words[: place[0]], *other, *words[place[1] :]], like=row))
+    return made
+
+
 def agrees(store: RuleStore, rule: int, begin: int, end: int, allowed: Sequence[Sequence[int]]) -> bool:
     """Say whether a rule's links make of its source words begin .. end - 1 one of some target rows and no more."""
+    place = piece(store, rule, begin, end)
+    if place is None:
+        return False
+    a = int(store.target_offsets[rule])
+    row: list[int] = store.target_ids[a + place[0] : a + place[1]].tolist()
+    return row in allowed
+
+
+def piece(store: RuleStore, rule: int, begin: int, end: int) -> tuple[int, int] | None:
+    """Return which target words of a rule translate its source words begin .. end - 1 and no others, by its links."""
     links = store.links_of(rule).tolist()
     inside = {t for s, t in links if begin <= s < end}
     outside = {t for s, t in links if not begin <= s < end}
     if not inside or inside & outside or max(inside) - min(inside) + 1 != len(inside):
-        return False
-    a = int(store.target_offsets[rule])
-    row: list[int] = store.target_ids[a + min(inside) : a + max(inside) + 1].tolist()
-    return row in allowed
+        return None
+    return min(inside), max(inside) + 1

@@ -224,7 +224,7 @@ class PhraseDecoder(Weighed):
         models = LanguageModels(languages.nodes, languages.children, weights)
         known = languages.words(self.target_vocabulary)
         if bound and bound.extra:
-            known = np.concatenate([known, languages.words_of(bound.extra)], axis=1)
+            known = np.concatenate([known, languages.words_of(bound.heard)], axis=1)
         words = Words(languages.roots, known, languages.words_of(unknown))
         context = None
         if self._trees is not None:

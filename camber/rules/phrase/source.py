@@ -33,6 +33,7 @@ class Bound(NamedTuple):
     made: Bools  # [rules] made up for a constraint: no rule of the model, and without features of its own
     penalty: F8  # [rules] what it costs to use a rule, beyond its features
     extra: tuple[str, ...]  # target words behind those of the vocabulary
+    heard: tuple[str, ...]  # what language models hear in their place
     places: I8  # [sentences] words of the prefix
     tokens: tuple[str, ...]  # the source word of every row of spans
 
