@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -139,6 +141,17 @@ class Text:
         else:
             sizes = {name: size // 15 for name, size in WHOLE.items()} if quick else WHOLE
             self.sets = drawn_at_random(split["test"], sizes)
+        self._check_sets()
+
+    def _check_sets(self) -> None:
+        """Refuse to go on with other sentences than those of the conditions that are finished."""
+        digest = hashlib.sha256(json.dumps([self.sets, len(self.train[0])]).encode()).hexdigest()
+        place = self.work / "sets.sha256"
+        if place.exists() and place.read_text() != digest:
+            raise SystemExit(
+                f"{self.work}: finished conditions saw other sets (a changed tokeniser?); remove the folder"
+            )
+        place.write_text(digest)
 
     @cached_property
     def model(self) -> Path:
