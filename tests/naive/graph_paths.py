@@ -72,9 +72,7 @@ def features(task, text):
         for k, model in enumerate(task.language_models):
             # a text's own <s> and </s> are no marks; here there are none
             words = [word if (word,) in model else "<unk>" for word in whole]
-            size = max(map(len, model))
-            context = tuple(words[max(0, place - size + 1) : place])
-            part["lm" if k == 0 else f"lm{k + 1}"] = log10_probability(model, context, words[place])
+            part["lm" if k == 0 else f"lm{k + 1}"] = log10_probability(model, tuple(words[:place]), words[place])
         part["word_penalty"] = -1.0 if place < len(whole) - 1 else 0.0
         parts.append(part)
     ratio = len(task.source) / len(text) if text else math.inf

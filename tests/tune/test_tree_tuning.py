@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from camber.tune.loop import FIXED, TuneSettings
 
 pytestmark = pytest.mark.slow
 
-QUICK = {"tuner": "pro", "iterations": 2, "nbest": 20, "trees": 4}
+QUICK = {"tuner": "pro", "iterations": 4, "nbest": 20, "trees": 4}
 
 
 @pytest.fixture(autouse=True)
@@ -147,6 +148,11 @@ def test_the_same_trees_grow_on_one_thread_and_on_two(hotel_model: Path, hotel_f
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
+def numberless(text: str) -> str:
+    """Leave open which number is where: equal words may come with other links, by which numbers find their places."""
+    return re.sub(r"\d+", "0", text)
+
+
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_what_trees_did_is_what_lists_without_them_say(
     folder: Path, hotel_files: Path, tmp_path: Path, replicas: int, monkeypatch: pytest.MonkeyPatch
@@ -156,7 +162,8 @@ def test_what_trees_did_is_what_lists_without_them_say(
     model = tuned(folder, hotel_files, tmp_path / "a", bend="trees", leaves=3, replicas=replicas)
     lines = read_lines(hotel_files / "dev.es")
     weighing = model.decoder.weighing
-    lists = [model.to_nbest([best]) for best in model.translations(lines, nbest=20, engine=Threads(1))]
+    whole = model.reading({"split": False})  # tuning does not cut lines into sentences
+    lists = [model.to_nbest([best]) for best in whole.translations(lines, nbest=20, engine=Threads(1))]
     active = 0
     for tree in model.decoder.bend.trees(model.weights.values):
         without = Weighing(weighing.bend, {**weighing.by_name(), tree.name: 0.0})
@@ -164,14 +171,17 @@ def test_what_trees_did_is_what_lists_without_them_say(
         for place, nbest in enumerate(lists):
             scores = without.scores(nbest.parts, nbest.part_offsets)
             if scores.max() > scores[0] + 1e-6:
-                changed[place + 1] = (lines[place], nbest.texts[0], nbest.texts[int(np.argmax(scores))])
+                best = {numberless(nbest.texts[at]) for at in np.flatnonzero(scores > scores.max() - 1e-6)}
+                changed[place + 1] = (lines[place], nbest.texts[0], best)
         acts = tree.tree.acts
         assert acts is not None
         assert (acts.sentences, acts.of_sentences) == (len(changed), len(lines))
         assert acts.better + acts.worse <= acts.sentences
         assert len(acts.examples) == min(3, len(changed))
         for example in acts.examples:
-            assert (example.source, example.with_tree, example.without) == changed[example.sentence]
+            source, text, best = changed[example.sentence]
+            assert (example.source, example.with_tree) == (source, text)
+            assert numberless(example.without) in best
         active += len(changed)
     assert active
 
