@@ -117,7 +117,7 @@ def _read(folder: Path, name: str) -> Pairs:
 
 def _tokenised(pairs: Pairs) -> Pairs:
     sides = [[pair[k] for pair in pairs] for k in (0, 1)]
-    settings = TextSettings(lowercase=True, source_lang="fr", target_lang="en")
+    settings = TextSettings(lowercase=True, protection=False, source_lang="fr", target_lang="en")
     text = TextPipeline.learn(settings, *sides)
     splits = (text.source_tokens, text.target_tokens)
     words = [[" ".join(split(line)) for line in side] for split, side in zip(splits, sides, strict=True)]
