@@ -129,7 +129,7 @@ class Text:
             split = {name: tuple([line.split() for line in side] for side in sides) for name, sides in raw.items()}
         else:
             languages = dict(zip(("source_lang", "target_lang"), corpus.languages, strict=True))
-            text = TextPipeline.learn(TextSettings(**languages), *raw["train"])
+            text = TextPipeline.learn(TextSettings(**languages, protection=False), *raw["train"])
             tokens = text.source_tokens, text.target_tokens
             split = {
                 name: tuple([token(line) for line in side] for token, side in zip(tokens, sides, strict=True))
