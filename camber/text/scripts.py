@@ -22,7 +22,7 @@ UNSPACED = (
 # A character: a vowel that is written before its consonant, the letter, and the signs around it; a letter under another
 # one (behind \u17d2 or \u1039) belongs to it.
 _cluster = re.compile(
-    rf"[\u0e40-\u0e44\u0ec0-\u0ec4]?[{UNSPACED}](?:[\u17d2\u1039].|"
+    rf"[\u0e40-\u0e44\u0ec0-\u0ec4]?[{UNSPACED}](?:[\u17d2\u1039][{UNSPACED}]?|"
     "[\u0e30-\u0e3a\u0e45\u0e47-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ecd\u102b-\u1038\u103a-\u103e\u17b4-\u17d1\u17d3"
     "\u3099\u309a\u30fc\uff9e\uff9f\ufe00-\ufe0f])*"
 )
