@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +21,23 @@ class Penalty(Protocol):
         ...
 
 
+class Tie(NamedTuple):
+    """A chain of weights that are tied, and about how strongly: the curvature of the penalty along it."""
+
+    first: int  # the first weight of the chain
+    bands: F8  # [diagonals, weights]: a symmetric matrix, its upper triangle, as SciPy's banded solvers take it
+
+    @property
+    def chain(self) -> slice:
+        """The weights that are tied."""
+        return slice(self.first, self.first + self.bands.shape[1])
+
+
 class Regulariser(Penalty, Protocol):
     """A penalty that ties weights to their neighbours."""
 
-    def ties(self) -> tuple[npt.ArrayLike, float]:
-        """Return the chains of weights that are tied (int64[chains, 2], ranges), and how strongly at most."""
+    def ties(self) -> Sequence[Tie]:
+        """Return the chains of weights that are tied, with their curvature (at most, where it varies)."""
         ...
 
 
@@ -48,8 +61,8 @@ class LinearNeighbours:
         _check_strength(self.strength, "LNR")
         object.__setattr__(self, "inner", _inner(self.chains))
 
-    def ties(self) -> tuple[npt.ArrayLike, float]:
-        return self.chains, self.strength
+    def ties(self) -> Sequence[Tie]:
+        return second_differences(self.chains, self.strength)
 
     def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         left, middle, right = _triples(weights, self.inner)
@@ -86,8 +99,8 @@ class MonotoneNeighbours:
             raise SettingsError(f"the steepness gamma of MNR is {self.gamma}; expected more than 0")
         object.__setattr__(self, "inner", _inner(self.chains))
 
-    def ties(self) -> tuple[npt.ArrayLike, float]:
-        return self.chains, self.strength
+    def ties(self) -> Sequence[Tie]:
+        return second_differences(self.chains, self.strength)
 
     def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         left, middle, right = _triples(weights, self.inner)
@@ -117,6 +130,26 @@ class MonotoneNeighbours:
 
 #: A ratio beyond which tanh is 1 and all derivatives by the ratio are 0 in floating point, and sinh is still finite.
 STEEP = 300.0
+
+
+def second_differences(chains: npt.ArrayLike, strength: float) -> list[Tie]:
+    """Return the curvature of ``strength * Σ ((w[j-1] + w[j+1]) / 2 - w[j])²`` over the inner weights of chains.
+
+    >>> second_differences([(0, 3)], 1.0)[0].bands.tolist()
+    [[0.0, 0.0, 0.5], [0.0, -1.0, -1.0], [0.5, 2.0, 0.5]]
+    """
+    ties = []
+    for first, last in np.asarray(chains, np.int64).reshape(-1, 2).tolist():
+        if last - first > 2 and strength > 0.0:
+            bands = np.zeros((3, last - first))  # second diagonal, first, main
+            bands[2, 1:-1] += 2.0 * strength
+            bands[2, :-2] += 0.5 * strength
+            bands[2, 2:] += 0.5 * strength
+            bands[1, 1:-1] -= strength
+            bands[1, 2:] -= strength
+            bands[0, 2:] += 0.5 * strength
+            ties.append(Tie(first, bands))
+    return ties
 
 
 def _check_strength(strength: float, name: str) -> None:

@@ -25,13 +25,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.types import F8, I8
 from camber.bend.bins import Bins
 from camber.bend.discrete import OVERLAP, DiscreteBend
 from camber.bend.kinds import settings_of
-from camber.bend.neighbours import Regulariser
+from camber.bend.neighbours import Regulariser, Tie
 from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
 from camber.bend.weighing import Weighing
@@ -220,9 +219,8 @@ class OnResponses:
         value, down = self.penalty.value_and_gradient(weights[self.first :] + weights[self.slopes] * self.middles)
         return value, np.concatenate([np.bincount(self.slopes, down * self.middles, self.first), down])
 
-    def ties(self) -> tuple[npt.ArrayLike, float]:
-        chains, strength = self.penalty.ties()
-        return np.asarray(chains, np.int64) + self.first, strength
+    def ties(self) -> list[Tie]:
+        return [tie._replace(first=tie.first + self.first) for tie in self.penalty.ties()]
 
 
 def tied(bend: DiscreteBend, scales: F8, responses: ResponseSettings) -> Regulariser | None:

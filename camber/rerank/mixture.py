@@ -21,13 +21,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.types import F8, I8
 from camber.bend.mixtures.bend import MixtureBend
 from camber.bend.mixtures.em import fit_mixture
 from camber.bend.mixtures.mixture import Mixture
 from camber.bend.mixtures.perceptron import NothingToLearn, perceptron_kernels
+from camber.bend.neighbours import Tie
 from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
 from camber.errors import SettingsError
@@ -291,6 +291,6 @@ class Prior:
         own = weights[self.first :]
         return 0.5 * self.strength * float(own @ own), np.concatenate([np.zeros(self.first), self.strength * own])
 
-    def ties(self) -> tuple[npt.ArrayLike, float]:
+    def ties(self) -> list[Tie]:
         """Tie nothing."""
-        return (), 0.0
+        return []

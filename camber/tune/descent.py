@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.optimize
 
 from camber.arrays.types import F8
-from camber.bend.neighbours import Regulariser
+from camber.bend.neighbours import Regulariser, Tie
 from camber.progress import log
 from camber.tune.data import TuningData
 
@@ -37,46 +36,38 @@ TIED_STEPS = 1000
 class Coordinates:
     """Coordinates in which a descent sees every direction as alike.
 
-    `scales` are the sizes at which weights matter, float64[n]. Weights in `chains` (int64[n, 2], ranges) whose second
-    differences cost ``tie`` times their square are far stiffer in some directions than in others, and a method with a
-    short memory hardly moves along the stiff ones. So their coordinates are ``v = U w`` with the Cholesky factor U of
+    `scales` are the sizes at which weights matter, float64[n]. Weights that are tied (`ties`, which count `share`
+    times) are far stiffer in some directions than in others, and a method with a short memory hardly moves along the
+    stiff ones. So their coordinates are ``v = U w`` with the Cholesky factor U of
 
-        diag(1 / scales²) + 2 tie AᵀA,    A w = second differences / 2,
+        diag(1 / scales²) + share · the curvature of the tie,
 
     which is about the curvature of the whole objective.
     """
 
-    def __init__(self, scales: F8, chains: npt.ArrayLike = (), tie: float = 0.0) -> None:
+    def __init__(self, scales: F8, ties: Sequence[Tie] = (), share: float = 1.0) -> None:
         self._scales = scales
         self._bands: list[tuple[slice, F8]] = []
-        for first, last in np.asarray(chains, np.int64).reshape(-1, 2).tolist():
-            if last - first > 2 and tie > 0.0:
-                size = last - first
-                bands = np.zeros((3, size))  # of the upper triangle: second diagonal, first, main
-                bands[2] = scales[first:last] ** -2.0
-                bands[2, 1:-1] += 2.0 * tie
-                bands[2, :-2] += 0.5 * tie
-                bands[2, 2:] += 0.5 * tie
-                bands[1, 1:-1] -= tie
-                bands[1, 2:] -= tie
-                bands[0, 2:] += 0.5 * tie
-                self._bands.append((slice(first, last), scipy.linalg.cholesky_banded(bands)))
+        for tie in ties if share > 0.0 else ():
+            bands = share * tie.bands
+            bands[-1] += scales[tie.chain] ** -2.0
+            self._bands.append((tie.chain, scipy.linalg.cholesky_banded(bands)))
 
     def inside(self, point: F8) -> F8:
         """Return the coordinates of weights."""
         coordinates = point / self._scales
         for chain, factor in self._bands:
             own = point[chain]
-            coordinates[chain] = factor[2] * own
-            coordinates[chain][:-1] += factor[1, 1:] * own[1:]
-            coordinates[chain][:-2] += factor[0, 2:] * own[2:]
+            coordinates[chain] = factor[-1] * own
+            for away in range(1, len(factor)):
+                coordinates[chain][:-away] += factor[-1 - away, away:] * own[away:]
         return coordinates
 
     def outside(self, inside: F8) -> F8:
         """Return the weights of coordinates."""
         weights = inside * self._scales
         for chain, factor in self._bands:
-            weights[chain] = scipy.linalg.solve_banded((0, 2), factor, inside[chain])
+            weights[chain] = scipy.linalg.solve_banded((0, len(factor) - 1), factor, inside[chain])
         return weights
 
     def gradient(self, gradient: F8) -> F8:
@@ -84,19 +75,16 @@ class Coordinates:
         turned = gradient * self._scales
         for chain, factor in self._bands:
             lower = np.zeros_like(factor)  # the transposed factor, in rows by diagonal
-            lower[0] = factor[2]
-            lower[1, :-1] = factor[1, 1:]
-            lower[2, :-2] = factor[0, 2:]
-            turned[chain] = scipy.linalg.solve_banded((2, 0), lower, gradient[chain])
+            lower[0] = factor[-1]
+            for away in range(1, len(factor)):
+                lower[away, :-away] = factor[-1 - away, away:]
+            turned[chain] = scipy.linalg.solve_banded((len(factor) - 1, 0), lower, gradient[chain])
         return turned
 
 
 def tied_coordinates(data: TuningData, regulariser: Regulariser | None, share: float) -> Coordinates:
     """Return coordinates for the tuned weights of a list; the ties of a regulariser count `share` times."""
-    if regulariser is None:
-        return Coordinates(1.0 / data.scales())
-    chains, strength = regulariser.ties()
-    return Coordinates(1.0 / data.scales(), chains, share * strength)
+    return Coordinates(1.0 / data.scales(), () if regulariser is None else regulariser.ties(), share)
 
 
 def lbfgs(

@@ -130,7 +130,7 @@ class ExpectedBleu(Settings):
         first = data.start(start)
         check_task(self, data, regulariser)
         objective = self.objective(data, first, regulariser)
-        if regulariser is not None and np.size(regulariser.ties()[0]):
+        if regulariser is not None and regulariser.ties():
             seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
             minimum = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS))
         elif self.method == "rprop":

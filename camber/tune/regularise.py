@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from camber.arrays.types import F8
-from camber.bend.neighbours import Penalty
+from camber.bend.neighbours import Penalty, Tie
 from camber.errors import SettingsError
 
 #: How many pairs PRO keeps of a sentence. Other tuners divide a regulariser by it (and, where their objective is not
@@ -31,8 +30,8 @@ class L2:
         if not self.strength >= 0.0 or not np.isfinite(self.strength):
             raise SettingsError(f"the strength of L2 is {self.strength}; expected at least 0")
 
-    def ties(self) -> tuple[npt.ArrayLike, float]:
-        return (), 0.0
+    def ties(self) -> list[Tie]:
+        return []
 
     def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
         away = weights if self.centre is None else weights - self.centre

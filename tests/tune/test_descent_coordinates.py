@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from camber.bend.neighbours import LinearNeighbours
+from camber.bend.neighbours import LinearNeighbours, second_differences
 from camber.tune.descent import Coordinates, lbfgs
 
 
@@ -27,7 +27,7 @@ def test_coordinates_turn_the_curvature_into_a_sphere(before, size, after, tie, 
     if not total:
         return
     scales, chains = rng.uniform(0.1, 3.0, total), [(before, before + size)]
-    seen, matrix = Coordinates(scales, chains, tie), curvature(scales, chains, tie)
+    seen, matrix = Coordinates(scales, second_differences(chains, 2.0 * tie), 0.5), curvature(scales, chains, tie)
     point, slope = rng.standard_normal(total), rng.standard_normal(total)
     inside = seen.inside(point)
     np.testing.assert_allclose(seen.outside(inside), point, rtol=1e-6, atol=1e-6)
@@ -51,5 +51,5 @@ def test_a_stiff_chain_is_solved_in_few_steps():
     matrix = curvature(np.ones(size), [(0, size)], strength)
     best = objective(np.linalg.solve(matrix, target))[0]
     start = np.linspace(-1.0, 1.0, size)
-    assert lbfgs(objective, start, Coordinates(np.ones(size), [(0, size)], strength), 20).value == pytest.approx(best)
+    assert lbfgs(objective, start, Coordinates(np.ones(size), ties.ties()), 20).value == pytest.approx(best)
     assert lbfgs(objective, start, np.ones(size), 20).value > 1.01 * best
