@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from camber.errors import InputError, SettingsError
 
@@ -42,27 +42,33 @@ def most_unpacked(packed: int) -> float:
     return max(FREE_BYTES, ratio * packed)
 
 
-class _Unpacked(io.RawIOBase):
-    """The content of a gzip file, up to what such a file may hold."""
+class Bounded(io.RawIOBase):
+    """What a packed file holds, up to `most` bytes."""
 
-    def __init__(self, packed: IO[bytes], path: str | Path) -> None:
-        self.stream, self.path, self.total = gzip.GzipFile(fileobj=packed), path, 0
-        facts = os.fstat(packed.fileno())
-        self.most = most_unpacked(facts.st_size) if stat.S_ISREG(facts.st_mode) else math.inf
+    def __init__(self, stream: IO[bytes], path: str | Path, most: float, kind: str) -> None:
+        self.stream, self.path, self.most, self.kind, self.total = stream, path, most, kind, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count = self.stream.readinto(buffer)
-        self.total += count
+        piece = self.stream.read(len(buffer))
+        buffer[: len(piece)] = piece
+        self.total += len(piece)
         if self.total > self.most:
             raise InputError(
-                f"this gzip file holds more than {self.most:,.0f} bytes, far more than its own size",
+                f"this {self.kind} file holds more than {self.most:,.0f} bytes, far more than its own size",
                 self.path,
                 remedy="unpack it, or allow it: --gzip-ratio 2000 before the command",
             )
-        return count
+        return len(piece)
+
+
+def _unpacked(packed: IO[bytes], path: str | Path) -> Bounded:
+    """Return the content of a gzip file, up to what such a file may hold."""
+    facts = os.fstat(packed.fileno())
+    most = most_unpacked(facts.st_size) if stat.S_ISREG(facts.st_mode) else math.inf
+    return Bounded(cast(IO[bytes], gzip.GzipFile(fileobj=packed)), path, most, "gzip")
 
 
 @contextmanager
@@ -71,7 +77,7 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
     try:
         with open(path, "rb") as raw:
             if raw.peek(2)[:2] == b"\x1f\x8b":
-                with io.BufferedReader(_Unpacked(raw, path), 1 << 16) as stream:
+                with io.BufferedReader(_unpacked(raw, path), 1 << 16) as stream:
                     yield stream
             else:
                 yield raw
@@ -104,7 +110,7 @@ def content_size(path: str | Path) -> float:
     if not Path(path).is_file():
         return math.inf
     with open_bytes(path) as stream:
-        if isinstance(stream, io.BufferedReader) and not isinstance(stream.raw, _Unpacked):
+        if isinstance(stream, io.BufferedReader) and not isinstance(stream.raw, Bounded):
             return os.fstat(stream.fileno()).st_size
         return sum(map(len, iter(lambda: stream.read(1 << 20), b"")))
 

@@ -1,0 +1,154 @@
+"""Elements of an XML file one after the other, in constant memory, and the text with codes inside of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import IO, Any
+from xml.sax.saxutils import escape, quoteattr
+
+from camber.errors import InputError
+from camber.formats.bilingual.unit import ALONE, CLOSE, OPEN, Code, Segment
+from camber.formats.xml import local_name
+
+LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_CHUNK = 1 << 16
+
+#: elements whose content is code of another format; those that are around text; marks that are neither
+_NATIVE = {"ph": ALONE, "it": ALONE, "ut": ALONE, "bpt": OPEN, "ept": CLOSE, "x": ALONE, "cp": ALONE}
+_EMPTY = {"bx": OPEN, "sc": OPEN, "ex": CLOSE, "ec": CLOSE}
+_AROUND = frozenset(["g", "pc"])
+_TEXT = frozenset(["hi", "mrk", "sm", "em"])
+
+
+def elements(
+    stream: IO[bytes], path: str, starts: Collection[str], ends: Collection[str]
+) -> Iterator[tuple[str, Any, str]]:
+    """Yield elements of these names where they start (without content) and where they end, as (event, element, name).
+
+    What ends is forgotten when the next one is asked for. Entities that the file does not define, and what grows or
+    nests out of bounds, are refused, as `camber.formats.xml.parse_xml` does.
+    """
+    from lxml import etree
+
+    names = [f"{{*}}{name}" for name in {*starts, *ends}]
+    # with resolve_entities=False, what follows an entity would be lost without a word
+    parser = etree.XMLPullParser(
+        ("start", "end"), tag=names, resolve_entities="internal", no_network=True, load_dtd=False, huge_tree=False,
+        remove_comments=True, remove_pis=True, collect_ids=False,
+    )  # fmt: skip
+    problem: InputError | None = None
+    while problem is None:
+        chunk = stream.read(_CHUNK)
+        try:
+            if chunk:
+                parser.feed(chunk)
+            else:
+                parser.close()
+        except etree.XMLSyntaxError as error:
+            problem = syntax_error(error, path)
+        except ValueError as error:
+            problem = InputError(f"not XML that can be read: {error}", path, remedy="export it again")
+        events = parser.read_events()
+        while True:
+            try:
+                event, element = next(events)
+            except StopIteration:
+                break
+            except etree.XMLSyntaxError:  # told already
+                break
+            name = local_name(element)
+            if event == "start":
+                if name in starts:
+                    yield event, element, name
+            elif name in ends:
+                yield event, element, name
+                _forget(element)
+        if not chunk:
+            break
+    if problem is not None:
+        raise problem
+
+
+def syntax_error(error: Any, path: str) -> InputError:
+    """Return what is wrong with an XML file, with line and column."""
+    line, column = error.position
+    said = re.sub(r", line \d+, column \d+$", "", error.msg or "")
+    return InputError(
+        f"not XML that can be read: {said} (column {column})", path, line, remedy="mend the file or export it again"
+    )
+
+
+def _forget(element: Any) -> None:
+    """Let go of an element, and of all that came before it beside it."""
+    element.clear(keep_tail=True)
+    parent = element.getparent()
+    if parent is not None:
+        while (first := parent[0]) is not element:
+            parent.remove(first)
+
+
+def language_of(element: Any) -> str:
+    """Return the language that an element names, in the manner of TMX 1.1 or later."""
+    return element.get(LANG) or element.get("lang") or ""
+
+
+def segment_of(element: Any, path: str, apart: Callable[[Any], None] | None = None) -> Segment:
+    """Return the text of an element with its codes; `apart` is given every ``sub`` in them, a text of its own."""
+    if len(element) == 0:
+        return Segment((element.text,)) if element.text else Segment()
+    pieces: list[str | Code] = []
+    _collect(element, path, pieces, apart)
+    joined: list[str | Code] = []
+    for piece in pieces:
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
+        elif piece != "":
+            joined.append(piece)
+    return Segment(tuple(joined))
+
+
+def _collect(element: Any, path: str, pieces: list[str | Code], apart: Callable[[Any], None] | None) -> None:
+    """Add the text and codes inside an element."""
+    pieces.append(element.text or "")
+    for child in element:
+        if not isinstance(child.tag, str):
+            raise InputError(
+                f"the entity {child.text} is not defined in the file itself", path, child.sourceline,
+                remedy="put its text in its place",
+            )  # fmt: skip
+        name = local_name(child)
+        if name in _NATIVE:
+            for sub in child.iter("{*}sub"):
+                if apart is not None:
+                    apart(sub)
+            pieces.append(Code(_NATIVE[name], _number(child), _written(child)))
+        elif name in _EMPTY:
+            pieces.append(Code(_EMPTY[name], _number(child), _written(child)))
+        elif name in _TEXT:
+            _collect(child, path, pieces, apart)
+        elif name == "sub":
+            if apart is not None:
+                apart(child)
+        else:
+            number = _number(child) if name in _AROUND else ""
+            pieces.append(Code(OPEN, number, f"<{name}{_attributes(child)}>"))
+            _collect(child, path, pieces, apart)
+            pieces.append(Code(CLOSE, number, f"</{name}>"))
+        pieces.append(child.tail or "")
+
+
+def _number(element: Any) -> str:
+    """Return what both halves of a pair share, or an element's own number."""
+    return next(filter(None, (element.get(name) for name in ("rid", "startRef", "i", "x", "id"))), "")
+
+
+def _attributes(element: Any) -> str:
+    return "".join(f" {name.rpartition('}')[2]}={quoteattr(value)}" for name, value in element.items())
+
+
+def _written(element: Any) -> str:
+    """Return a code as inline XML, without namespaces; what is inside of it is text."""
+    name, content = local_name(element), "".join(element.itertext())
+    start = f"<{name}{_attributes(element)}"
+    return f"{start}>{escape(content)}</{name}>" if content else f"{start}/>"

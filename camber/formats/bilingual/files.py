@@ -1,0 +1,206 @@
+"""Files of units, whatever their format: told by their content, packed or not, and what archives hold.
+
+for file in files_in("memory.zip"):
+    tally = Tally()
+    for unit in file.units(Languages("de", "en"), tally):
+        unit.source.text, unit.target.text
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from camber.errors import InputError
+from camber.files import Bounded, most_unpacked, open_bytes
+from camber.formats.bilingual.languages import Languages
+from camber.formats.bilingual.mo import MAGIC
+from camber.formats.bilingual.unit import Tally, Unit
+from camber.registry import Entry, Registry
+
+#: bytes that a format is told by
+_HEAD = 1 << 16
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_before_root = re.compile(
+    r"\ufeff?(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[<>\"']|\"[^\"]*\"|'[^']*')*+(?:\[.*?\]\s*)?>)*", re.S
+)
+_root = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
+_po = re.compile(r"^(?:[ \t]*(?:#.*)?\r*\n?)*[ \t]*(?:msgid|msgctxt)[ \t]+\"|^#~[ \t]*msg(?:id|ctxt)", re.M)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a file."""
+
+    name: str
+    data: bytes
+    text: str
+    root: str  # name of the root element; nothing if it is no XML
+
+
+@dataclass(frozen=True)
+class UnitFormat:
+    """A format: how it is told by the beginning of a file, and how its units are read."""
+
+    looks_like: Callable[[Head], bool]
+    read: Callable[[IO[bytes], str, Languages, Tally], Iterator[Unit]]
+
+
+UNIT_FORMATS: Registry[UnitFormat] = Registry(
+    "file format",
+    "camber.unit_formats",
+    {
+        "tmx": Entry("camber.formats.bilingual.files:TMX", "translation memories, versions 1.1 to 1.4"),
+        "xliff": Entry("camber.formats.bilingual.files:XLIFF", "versions 1.0 to 1.2 and 2.x, SDL's too"),
+        "mo": Entry("camber.formats.bilingual.files:MO", "compiled messages of gettext"),
+        "po": Entry("camber.formats.bilingual.files:PO", "messages of gettext"),
+        "table": Entry("camber.formats.bilingual.files:TABLE", "TSV or CSV, two columns or with a header"),
+        "plain": Entry("camber.formats.bilingual.files:PLAIN", "a line for each text, without translations"),
+    },
+)
+
+
+def _reader(module: str, name: str) -> Callable[[IO[bytes], str, Languages, Tally], Iterator[Unit]]:
+    """Return a reader that is imported when it is used."""
+
+    def read(stream: IO[bytes], path: str, languages: Languages, tally: Tally) -> Iterator[Unit]:
+        import importlib
+
+        home = importlib.import_module(f"camber.formats.bilingual.{module}")
+        units: Iterator[Unit] = getattr(home, name)(stream, path, languages, tally)
+        return units
+
+    return read
+
+
+def _is_table(head: Head) -> bool:
+    """Say whether a text is a table: its first lines have tabs, or its name says so."""
+    lines = [line for line in head.text.split("\n")[:20] if line.strip()]
+    if lines and all("\t" in line.strip("\r\n ") for line in lines[: max(1, len(lines) - 1)]):
+        return True
+    return head.name.lower().removesuffix(".gz").endswith((".csv", ".tsv", ".tab"))
+
+
+TMX = UnitFormat(lambda head: head.root == "tmx", _reader("tmx", "read_tmx"))
+XLIFF = UnitFormat(lambda head: head.root == "xliff", _reader("xliff", "read_xliff"))
+MO = UnitFormat(lambda head: head.data[:4] in MAGIC, _reader("mo", "read_mo"))
+PO = UnitFormat(lambda head: _po.match(head.text) is not None, _reader("po", "read_po"))
+TABLE = UnitFormat(_is_table, _reader("table", "read_table"))
+PLAIN = UnitFormat(lambda head: True, _reader("table", "read_plain"))
+
+
+class UnitFile:
+    """A file of units, or one inside of an archive; `path` is its name for people."""
+
+    def __init__(self, path: str, opened: Callable[[], AbstractContextManager[IO[bytes]]]) -> None:
+        self.path, self._opened = path, opened
+        self.format = ""  # known once it was looked at
+
+    def units(self, languages: Languages, tally: Tally) -> Iterator[Unit]:
+        """Yield the units between two languages; `tally` counts them, and what was left out."""
+        with self._opened() as raw:
+            start = raw.read(_HEAD)
+            head = head_of(start, self.path)
+            self.format = format_of(head)
+            if head.data.strip():
+                stream = io.BufferedReader(_Rejoined(start, raw), _HEAD)
+                yield from UNIT_FORMATS.load(self.format).read(stream, self.path, languages, tally)
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream of which the beginning was read already."""
+
+    def __init__(self, start: bytes, rest: IO[bytes]) -> None:
+        self.start, self.rest = start, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.start[: len(buffer)] if self.start else self.rest.read(len(buffer))
+        self.start = self.start[len(piece) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def head_of(data: bytes, name: str) -> Head:
+    """Return what a format is told by."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = data.decode("utf-16", "replace")
+    elif data[:2] in (b"<\0", b"\0<"):
+        text = data.decode("utf-16-le" if data[:1] == b"<" else "utf-16-be", "replace")
+    else:
+        text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    text = text.replace("\r\n", "\n")
+    root = ""
+    if text.lstrip("\ufeff \t\n\r")[:1] == "<":
+        before = _before_root.match(text)
+        found = _root.match(text, before.end() if before else 0)
+        root = found[1] if found else "?"
+    return Head(name, data, text, root)
+
+
+def format_of(head: Head) -> str:
+    """Return the name of a file's format; XML that is none of them, and other archives, are refused."""
+    for name, kind in UNIT_FORMATS.load_all().items():
+        if name in ("table", "plain") and head.root and head.root.lower() != "html":
+            break
+        if kind.looks_like(head):
+            if name == "plain" and "\0" in head.text:
+                raise InputError("not a text", head.name, remedy=f"give one of {', '.join(UNIT_FORMATS)}")
+            return name
+    if head.root.lower() in ("martif", "tbx"):
+        raise InputError("a glossary (TBX), which has no sentences", head.name, remedy="give it as --glossary")
+    if head.root == "?" or head.root.lower() in ("html", "p", "div", "b", "br", "span"):
+        return "plain"
+    problem = f"XML with the root element {head.root}, which is no format with translations"
+    raise InputError(problem, head.name, remedy=f"give one of {', '.join(UNIT_FORMATS)}")
+
+
+def files_in(path: str | Path) -> Iterator[UnitFile]:
+    """Yield a file, or, if it is a zip archive, each file in it that is not hidden."""
+    with open_bytes(path) as stream:
+        packed = stream.read(4) in _ZIP
+    if not packed:
+        yield UnitFile(str(path), lambda: open_bytes(path))
+        return
+    with _reading_zip(path), zipfile.ZipFile(path) as archive:
+        members = [item for item in archive.infolist() if not item.is_dir() and not _hidden(item.filename)]
+    if not members:
+        raise InputError("this archive holds no files", path, remedy="give one with translation files")
+    for member in members:
+        yield UnitFile(f"{path}/{member.filename}", _opener(path, member))
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
+
+
+def _opener(path: str | Path, member: zipfile.ZipInfo) -> Callable[[], AbstractContextManager[IO[bytes]]]:
+    @contextmanager
+    def opened() -> Iterator[IO[bytes]]:
+        shown = f"{path}/{member.filename}"
+        with _reading_zip(shown), zipfile.ZipFile(path) as archive, archive.open(member) as stream:
+            most = most_unpacked(Path(path).stat().st_size)
+            with io.BufferedReader(Bounded(stream, shown, most, "zip"), _HEAD) as bounded:
+                yield bounded
+
+    return opened
+
+
+@contextmanager
+def _reading_zip(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "password" not in str(error) and type(error) is RuntimeError:
+            raise
+        problem = f"damaged or locked zip archive ({error})"
+        raise InputError(problem, path, remedy="unpack it, or pack it again without a password") from None

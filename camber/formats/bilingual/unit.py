@@ -1,0 +1,146 @@
+"""What files of texts in two languages give: units of a source and a target segment, with inline codes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
+
+#: what a code does: it begins something, ends it, or stands alone
+OPEN, CLOSE, ALONE = "open", "close", "alone"
+
+#: how far a translation is
+NEW = "new"  # there is none yet, whatever stands in its place
+FUZZY = "fuzzy"  # a guess, from another text
+REVIEW = "review"  # made by a machine or in a hurry, and not looked at yet
+TRANSLATED = "translated"
+CONFIRMED = "confirmed"
+OBSOLETE = "obsolete"  # its source is no longer there
+
+_BLANK = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
+_UNTIDY = re.compile(r"  |^ | $|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line, without white space around it; no-break spaces stay.
+
+    >>> one_line(" one\\n  two\\u2028three\\u00a0! ")
+    'one two three\\xa0!'
+    """
+    return _BLANK.sub(" ", text).strip(" ") if _UNTIDY.search(text) else text
+
+
+class Code(NamedTuple):
+    """An inline code: a tag or placeholder of another format."""
+
+    kind: str
+    number: str  # what both halves of a pair share, or its own
+    markup: str  # as inline XML
+
+
+class Segment(NamedTuple):
+    """A text with inline codes.
+
+    >>> bold = Segment(("Press ", Code(OPEN, "1", '<g id="1">'), "Save", Code(CLOSE, "1", "</g>"), " & go"))
+    >>> bold.text, bold.markup
+    ('Press Save & go', 'Press <g id="1">Save</g> &amp; go')
+    """
+
+    pieces: tuple[str | Code, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text alone, as one line: codes that stand between two words leave a space."""
+        if len(self.pieces) == 1 and isinstance(self.pieces[0], str):
+            return one_line(self.pieces[0])
+        out, gap = "", False
+        for piece in self.pieces:
+            if not isinstance(piece, str):
+                gap = gap or piece.kind == ALONE
+            elif piece:
+                if gap and out[-1:].isalnum() and piece[0].isalnum():
+                    out += " "
+                elif gap and out.endswith(" ") and piece[0] in ".,)":
+                    out = out.rstrip(" ")
+                out, gap = out + piece, False
+        return one_line(out)
+
+    @property
+    def markup(self) -> str:
+        """The text with its codes as inline XML."""
+        return "".join(escape(piece) if isinstance(piece, str) else piece.markup for piece in self.pieces)
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """The codes alone."""
+        return tuple(piece for piece in self.pieces if not isinstance(piece, str))
+
+
+class Unit(NamedTuple):
+    """A segment and its translation."""
+
+    source: Segment
+    target: Segment | None  # None: there is none
+    state: str = TRANSLATED
+    line: int = 0  # of the file, from 1
+    name: str = ""  # what the file calls it
+    context: str = ""
+    author: str = ""  # who translated or changed it last, and when
+    date: str = ""
+    translate: bool = True  # False: it shall stay as it is
+
+
+@dataclass
+class Tally:
+    """What was counted while a file was read: its units, and why others were none."""
+
+    units: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)  # reason → units that were left out
+    handled: Counter[str] = field(default_factory=Counter)  # what is worth telling of those that were not
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON holds."""
+        return {
+            "units": self.units,
+            "skipped": dict(self.skipped.most_common()),
+            "handled": dict(self.handled.most_common()),
+        }
+
+
+#: why a unit is no pair to learn from
+_STATES = {
+    NEW: "not translated",
+    FUZZY: "fuzzy",
+    REVIEW: "not confirmed",
+    OBSOLETE: "obsolete",
+}
+
+
+def reason_to_skip(unit: Unit, *, unconfirmed: bool = False) -> str:
+    """Say why a unit is no pair to learn from; nothing if it is one.
+
+    With `unconfirmed`, guesses and what nobody confirmed are pairs, too.
+    """
+    if not unit.translate:
+        return "not to be translated"
+    if unit.state in _STATES and not (unconfirmed and unit.state in (FUZZY, REVIEW)):
+        return _STATES[unit.state]
+    if not unit.source.text:
+        return "empty source"
+    if unit.target is None or not unit.target.text:
+        return "not translated"
+    return ""
+
+
+def pairs_of(texts: Sequence[Any], others: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Put several texts of one language beside several of another: each comes with the first of the other side.
+
+    >>> pairs_of(["a", "b"], ["x", "y"])
+    [('a', 'x'), ('a', 'y'), ('b', 'x')]
+    """
+    if not texts or not others:
+        return []
+    return [(texts[0], other) for other in others] + [(text, others[0]) for text in texts[1:]]
