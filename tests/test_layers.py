@@ -34,6 +34,7 @@ LAYERS = (
     ("rerank",),
     ("pipeline",),
     ("report",),
+    ("serve",),
     ("cli",),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -26,6 +26,7 @@ VERBS = {
     "rerank": "Re-rank the n-best lists of any engine.",
     "score": "Measure translations against references.",
     "select": "Choose the training pairs that help most to translate a text.",
+    "serve": "Serve models to translators' tools, with a page.",
     "train": "Train a translator from parallel text.",
     "tokenize": "Split raw text into tokens.",
     "translate": "Translate text.",

@@ -1,0 +1,264 @@
+"""What a server knows and does, whatever protocol asks: models, languages, keys, and the way of a request.
+
+house = House([Hosted("my-model")], ServeSettings())
+found = await house.translate(["Bonjour."], house.model("fr", "en"), until=house.deadline())
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+from camber.engine.threads import default_threads
+from camber.errors import CamberError
+from camber.formats.glossary.glossary import Glossary
+from camber.model.asking import Request
+from camber.progress import log
+from camber.serve.calls import Busy, Call, Refusal
+from camber.serve.detect import Detected, Detector, counts_of
+from camber.serve.hosted import Hosted
+from camber.serve.jobs import Best, Decoding, Options
+from camber.serve.keys import LEARN, TRANSLATE, Key, Keys
+from camber.serve.languages import base_code, in_order, resolve
+from camber.serve.metrics import Metrics
+from camber.serve.settings import ECHO, ServeSettings
+from camber.serve.texts import Pieces, longest_line, pieces_of
+from camber.text.tags import TEXT
+
+
+class Translated(NamedTuple):
+    """A text in pieces, each with its best translations."""
+
+    pieces: Pieces
+    found: Sequence[Best]
+
+    @property
+    def text(self) -> str:
+        """The best translation of the whole."""
+        return self.pieces.join([best[0].text for best in self.found])
+
+
+class House:
+    """Everything behind the protocols."""
+
+    def __init__(
+        self,
+        models: Sequence[Hosted],
+        settings: ServeSettings,
+        keys: Keys | None = None,
+        threads: int = 0,
+    ) -> None:
+        self.models: dict[tuple[str, str], Hosted] = {}
+        for model in models:
+            pair = model.source, model.target
+            if pair in self.models:
+                raise CamberError(
+                    f"{model.path} and {self.models[pair].path} both translate {'-'.join(pair)}; serve one of them, or "
+                    f"give one another name: {'-'.join(pair)}-x-other={model.path}"
+                )
+            self.models[pair] = model
+        self.settings, self.keys, self.metrics = settings, keys, Metrics()
+        self.decoding = Decoding(threads or default_threads(), settings.batch, settings.cache, self.metrics)
+        self.ready = False
+        self._places: asyncio.Semaphore | None = None
+        self._detector: Detector | None = None
+        self._aside = ThreadPoolExecutor(1, "aside")  # what takes long and is not decoding
+        self._watching: asyncio.Task[None] | None = None
+        self.metrics.gauge("camber_models", "Models that are served.", lambda: len(self.models))
+        self.metrics.gauge("camber_cache_texts", "Translations that are remembered.", lambda: len(self.decoding.cache))
+
+    # --- its day -----------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Begin to work."""
+        self._places = asyncio.Semaphore(self.settings.queue)
+        self.decoding.start()
+        if self.settings.reload:
+            self._watching = asyncio.create_task(self._watch())
+        self.ready = True
+
+    async def close(self) -> None:
+        """Finish what was accepted, and end."""
+        self.ready = False
+        if self._watching is not None:
+            self._watching.cancel()
+        await asyncio.to_thread(self.decoding.close)
+        self._aside.shutdown()
+
+    async def _watch(self) -> None:
+        """Open models again that were replaced, or that others added pairs to."""
+        while True:
+            await asyncio.sleep(self.settings.reload)
+            try:
+                for model in self.models.values():
+                    if model.changed() and await self.aside(model.reopen):
+                        self._replaced()
+                if self.keys is not None:
+                    self.keys.refresh()
+            except (CamberError, OSError) as error:
+                log.warning("%s", error)
+
+    def _replaced(self) -> None:
+        current = {id(model.translator) for model in self.models.values()}
+        self.decoding.cache.forget(lambda options: id(options.translator) in current)
+        self.metrics.count("camber_reloads_total", "Models that were opened again.")
+
+    async def aside(self, work: Any, *arguments: Any) -> Any:
+        """Do something that takes a moment while requests go on."""
+        return await asyncio.get_running_loop().run_in_executor(self._aside, work, *arguments)
+
+    # --- who may what ------------------------------------------------------------------------------------------------
+
+    def allowed(self, call: Call, right: str = TRANSLATE) -> Key | None:
+        """Return the key of a request that has this right; refuse it otherwise. Without keys, all may translate."""
+        key = self.keys.find(call.key) if self.keys is not None and call.key else None
+        if self.keys is not None and key is None:
+            if call.key:
+                raise Refusal(403, "Invalid API key")
+            raise Refusal(400, "Please contact the server operator to get an API key")
+        if right == LEARN and not self.settings.learn and not (key and LEARN in key.rights):
+            raise Refusal(403, "This server does not learn: start it with --learn, or use a key that may")
+        return key
+
+    def may_learn(self, call: Call) -> bool:
+        """Say whether a request may add to a model."""
+        try:
+            self.allowed(call, LEARN)
+        except Refusal:
+            return False
+        return True
+
+    def deadline(self) -> float:
+        """Return when a request that comes now must be answered, on the clock of the event loop."""
+        return asyncio.get_running_loop().time() + self.settings.deadline
+
+    @asynccontextmanager
+    async def place(self, until: float) -> AsyncIterator[None]:
+        """Hold one of the places for requests; :class:`Busy` if none becomes free in time."""
+        assert self._places is not None
+        try:
+            async with asyncio.timeout_at(until):
+                await self._places.acquire()
+        except TimeoutError:
+            raise Busy from None
+        try:
+            yield
+        finally:
+            self._places.release()
+
+    # --- languages ---------------------------------------------------------------------------------------------------
+
+    @property
+    def codes(self) -> list[str]:
+        """All languages that models translate from or to, by name."""
+        return in_order(code for pair in self.models for code in pair)
+
+    @property
+    def sources(self) -> list[str]:
+        """The languages that models translate from."""
+        return in_order(source for source, _ in self.models)
+
+    def targets(self, source: str) -> list[str]:
+        """Return the languages that models translate a language to."""
+        return in_order(target for own, target in self.models if own == source)
+
+    def language(self, code: str) -> str | None:
+        """Return the served language that a code means (see :func:`camber.serve.languages.resolve`)."""
+        return resolve(code, self.codes)
+
+    def model(self, source: str, target: str) -> Hosted | None:
+        """Return the model for a pair of languages, however their codes are written; None if there is none."""
+        code = resolve(source, self.sources)
+        wanted = resolve(target, self.targets(code)) if code else None
+        return self.models[code, wanted] if code and wanted else None
+
+    @property
+    def echoes(self) -> bool:
+        """Whether pairs that no model serves come back as they are."""
+        return self.settings.unknown_pairs == ECHO
+
+    @staticmethod
+    def same(source: str, target: str) -> bool:
+        """Say whether two codes mean one language: there is nothing to translate."""
+        return base_code(source) == base_code(target)
+
+    async def detector(self) -> Detector:
+        """Return what tells languages apart; it learns when it is first asked for."""
+        if self._detector is None:
+            known = [(*pair, model.translator) for pair, model in self.models.items()]
+            self._detector = await self.aside(lambda: Detector(counts_of(known)))
+        return self._detector
+
+    async def detect(self, text: str) -> list[Detected]:
+        """Return the languages that a text may be in, the most probable first."""
+        detector = await self.detector()
+        found = detector.detect(text)
+        return found or [Detected(self.codes[0], 0.0)]
+
+    # --- translating -------------------------------------------------------------------------------------------------
+
+    def check_sizes(self, texts: Sequence[str]) -> None:
+        """Refuse more text than one request may have."""
+        told = "Invalid request: request ({}) exceeds {} limit ({})"
+        if len(texts) > self.settings.batch_limit:
+            raise Refusal(400, told.format(len(texts), "batch", self.settings.batch_limit))
+        letters = sum(map(len, texts))
+        if letters > self.settings.char_limit:
+            raise Refusal(400, told.format(letters, "text", self.settings.char_limit))
+        longest = max(map(longest_line, texts), default=0)
+        if longest > self.settings.sentence_limit:
+            raise Refusal(400, told.format(f"a line of {longest} words", "sentence", self.settings.sentence_limit))
+
+    def options(self, model: Hosted, nbest: int = 1, format: str = TEXT, glossary: Glossary | None = None) -> Options:
+        """Return how texts are to be translated; a model that was trained without protected text knows no mark-up."""
+        if not model.translator.text.protects:
+            format = TEXT
+        if "terms" in model.translator.decoder.takes:
+            glossary = glossary or model.glossary
+        elif glossary is not None:
+            raise Refusal(400, f"the model {model.name} takes no glossary")
+        return Options(model.translator, nbest, format, glossary)
+
+    async def translate(
+        self, texts: Sequence[str], options: Options, until: float, requests: Iterable[Request] = ()
+    ) -> list[Translated]:
+        """Translate texts, each in pieces; :class:`Busy` if that is not done `until` then."""
+        begin = time.monotonic()
+        split = [pieces_of(text, options.format) for text in texts]
+        given = [*requests] or [Request()] * len(texts)
+        flat = [piece for pieces in split for piece in pieces.texts]
+        asked = [
+            request if first else Request(request.glossary)  # a beginning is that of the first piece
+            for pieces, request in zip(split, given, strict=True)
+            for first in [True, *[False] * len(pieces.texts)][: len(pieces.texts)]
+        ]
+        found = iter(await self.decoding.translations(options, flat, asked, until))
+        translated = [Translated(pieces, [next(found) for _ in pieces.texts]) for pieces in split]
+        letters = sum(map(len, texts))
+        self.metrics.count("camber_characters_total", "Characters that were translated.", letters)
+        self.metrics.observe(
+            "camber_translate_seconds", "Seconds from a request to its translation.", time.monotonic() - begin
+        )
+        if self.settings.log_text:
+            for text, item in zip(texts, translated, strict=True):
+                log.info("translated %r to %r", text, item.text)
+        return translated
+
+    async def learn(self, model: Hosted, source: str, target: str) -> int:
+        """Add a pair to a model; whoever asks next gets the model that knows it."""
+        if not any(map(str.isalnum, source)) or not any(map(str.isalnum, target)):
+            raise Refusal(400, "Invalid request: a pair needs words on both sides")
+        if "\n" in source.strip() or "\n" in target.strip():
+            raise Refusal(400, "Invalid request: a pair is one line on each side")
+        self.check_sizes([source, target])
+        try:
+            count: int = await self.aside(model.add, source.strip(), target.strip())
+        except CamberError as error:
+            raise Refusal(400, str(error)) from None
+        self._replaced()
+        self.metrics.count("camber_learnt_total", "Pairs that were added to models.", count)
+        return count

@@ -1,0 +1,122 @@
+"""Run a server: `serve(["my-model"])`, until it is told to stop; then what was accepted is finished first."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from camber.engine import LOCAL, Threads
+from camber.engine.threads import default_threads
+from camber.errors import CamberError
+from camber.progress import log
+from camber.serve.settings import ServeSettings
+
+#: how often Python lets another thread go on: requests must not wait for decoding longer than that
+_SWITCH = 0.001
+_named = re.compile(r"([A-Za-z]{2,8}(?:[-_][A-Za-z]{4})?(?:_[A-Za-z]{2})?)-([A-Za-z]{2,8}(?:[-_]\w+)*)=(.+)", re.DOTALL)
+
+
+def serve(
+    models: Sequence[str | Path],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 5000,
+    settings: ServeSettings | None = None,
+    keys: str | Path | None = None,
+    glossary: str | Path | None = None,
+    threads: int = 0,
+) -> None:
+    """Serve models until the process is told to stop (SIGINT, SIGTERM).
+
+    A model is a directory, or ``fr-en=DIRECTORY`` where it does not say which languages it translates. Port 0 is any
+    that is free; the log says which.
+    """
+    app = make_app(models, settings=settings, keys=keys, glossary=glossary, threads=threads)
+    try:
+        import uvicorn
+    except ImportError:
+        raise CamberError(MISSING) from None
+    sys.setswitchinterval(_SWITCH)
+    listening = _listen(host, port)
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        # requests end by themselves at their deadline
+        timeout_graceful_shutdown=int((settings or ServeSettings()).deadline) + 5,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    log.info("serving on http://%s:%d (process %d)", shown, listening.getsockname()[1], os.getpid())
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        listening.close()
+    log.info("stopped")
+
+
+MISSING = "the server needs packages that are not installed; install them with: pip install 'camber[serve]'"
+
+
+def make_app(
+    models: Sequence[str | Path],
+    *,
+    settings: ServeSettings | None = None,
+    keys: str | Path | None = None,
+    glossary: str | Path | None = None,
+    threads: int = 0,
+) -> Any:
+    """Return the application (ASGI) for models, to be run by any server."""
+    try:
+        from camber.serve.app import App
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "starlette":
+            raise CamberError(MISSING) from None
+        raise
+    from camber.serve.hosted import Hosted
+    from camber.serve.house import House
+    from camber.serve.keys import Keys
+
+    if not models:
+        raise CamberError("no model to serve")
+    hosted = []
+    for model in models:
+        source, target, path = named_model(str(model))
+        hosted.append(Hosted(path, source, target, Path(glossary) if glossary else None))
+    count = threads or (LOCAL.count if isinstance(LOCAL, Threads) else 0) or default_threads()
+    return App(House(hosted, settings or ServeSettings(), Keys(keys) if keys else None, count))
+
+
+def named_model(text: str) -> tuple[str, str, str]:
+    """Take ``fr-en=DIRECTORY`` apart; a directory alone has no languages.
+
+    >>> named_model("pt_BR-en=models/a"), named_model("models/a")
+    (('pt_BR', 'en', 'models/a'), ('', '', 'models/a'))
+    """
+    match = _named.fullmatch(text)
+    if match is None or Path(text).exists():
+        return "", "", text
+    return match[1], match[2], match[3]
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Open the port now: whether it is free is known before anything else is done."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(1024)
+    except OSError as error:
+        raise CamberError(f"cannot listen on {host} port {port}: {error.strerror}; choose another --port") from None
+    return listening
