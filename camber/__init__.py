@@ -24,6 +24,7 @@ __getattr__, __dir__, __all__ = attach(
         "curves": "camber.report.curves",
         "Adder": "camber.pipeline.add",
         "add": "camber.pipeline.add",
+        "import_files": "camber.pipeline.importing",
         "select": "camber.pipeline.select",
         "train": "camber.pipeline.train",
         "tune_model": "camber.pipeline.tune",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any
 
 import click
 
-#: verb → one-line help (the module camber.cli.<verb>, with _ for -, holds `command`)
+#: verb → one-line help (the module camber.cli.<verb>, with _ for - and behind a keyword, holds `command`)
 VERBS = {
     "add": "Add sentence pairs to a model, without training.",
     "align": "Word-align two parallel files.",
@@ -20,6 +21,7 @@ VERBS = {
     "detokenize": "Join tokens to raw text.",
     "demo": "Train, translate and report on the built-in corpus.",
     "extract": "Write Moses-format phrase and reordering tables.",
+    "import": "Make parallel text of translation memories.",
     "info": "Say what a model is made of.",
     "lm": "Estimate an n-gram language model.",
     "nbest-folds": "Make n-best lists over a training corpus, leaving one fold out.",
@@ -64,7 +66,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        return importlib.import_module(f"camber.cli.{name.replace('-', '_')}").command
+        module = name.replace("-", "_") + "_" * keyword.iskeyword(name)
+        return importlib.import_module(f"camber.cli.{module}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -16,8 +16,16 @@ from camber.regress.settings import MAXIMUM_MARGIN
 
 
 @click.command(help=__doc__)
-@click.option("--source", required=True, type=FILE, help="Source side, one sentence per line (may be .gz).")
-@click.option("--target", required=True, type=FILE, help="Target side.")
+@click.option("--source", type=FILE, help="Source side, one sentence per line (may be .gz).")
+@click.option("--target", type=FILE, help="Target side.")
+@click.option(
+    "--corpus",
+    multiple=True,
+    metavar="FILE[:WEIGHT]",
+    help="A file with both sides instead, as `camber import` reads it: TMX, XLIFF, PO, …; may be repeated.",
+)
+@click.option("--unconfirmed/--no-unconfirmed", help="Take what is fuzzy or waits for review, too.")
+@click.option("--keep-going/--no-keep-going", help="Of a broken file, take the pairs before the break.")
 @click.option("--model", required=True, type=FILE, help="Directory of the new model.")
 @click.option(
     "--method",
@@ -42,6 +50,12 @@ def command(config: Path | None, **values: Any) -> None:
     from camber.bend.kinds import idle_settings
     from camber.pipeline.train import train
 
+    if not values["corpus"]:
+        refuse_idle(["unconfirmed", "keep_going"], "without --corpus")
+        if values["source"] is None or values["target"] is None:
+            raise click.UsageError("give --source and --target, or --corpus")
+    elif values["source"] is not None or values["target"] is not None:
+        raise click.UsageError("give --source and --target, or --corpus, not both")
     has_dev = values["dev_source"] is not None or values["dev_target"]
     own = "with --alignment, all of whose pairs are used" if values["alignment"] else ""
     if has_dev or own:
@@ -58,6 +72,8 @@ def command(config: Path | None, **values: Any) -> None:
     elif not has_dev and (own or values["held_out"] == 0):
         refuse_idle(stage_flags("tune"), "without a dev set or held-out pairs to tune on")
     settings, _ = train_settings(config, values)
+    if values["corpus"] and not (settings.text.source_lang and settings.text.target_lang):
+        raise click.UsageError("--corpus needs --source-lang and --target-lang, between which its pairs are")
     feature = settings.regression.of(settings.kernel)
     chosen, flag = (settings.kernel, "--kernel-regression") if feature is None else (feature, "--regression")
     margin = chosen.regression == MAXIMUM_MARGIN

@@ -34,6 +34,7 @@ from camber.model.kinds import UNTUNED
 from camber.model.language_models import language_sizes, open_language_models, save_language_models
 from camber.model.translator import Translator, load
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
+from camber.pipeline.importing import SIDES, Corpus, import_corpora
 from camber.pipeline.methods import METHODS, Method, tables_of, unweighed, weighed, weighs
 from camber.pipeline.methods.method import Dev
 from camber.pipeline.settings import TrainSettings
@@ -57,10 +58,13 @@ STRANGE = 0.2
 
 
 def train(
-    source: Name,
-    target: Name,
-    model: Name,
+    source: Name | None = None,
+    target: Name | None = None,
+    model: Name = "",
     *,
+    corpus: Sequence[Name | Corpus] | Name | Corpus = (),
+    unconfirmed: bool = False,
+    keep_going: bool = False,
     method: str = "phrase",
     dev_source: Name | None = None,
     dev_target: Sequence[Name] | Name = (),
@@ -74,6 +78,10 @@ def train(
     keep_work: bool = True,
 ) -> Translator:
     """Train a translator from two parallel files and return it, opened from its directory `model`.
+
+    Or from each `corpus`, a file with both languages (TMX, XLIFF, PO, MO, TSV, CSV), the languages of which the
+    settings of the text name; ``"mine.tmx:5"`` lets each of its pairs count five times. `unconfirmed` and `keep_going`
+    are those of `camber.import_files`, but a broken file is an error.
 
     `method` is "phrase", or "hiero" for hierarchical rules that are extracted for every sentence, or "kernel" for a
     regression, which has no language model and no weights, only a scale that is chosen on the dev set, or "sparse" for
@@ -91,7 +99,9 @@ def train(
     >>> camber.train("train.de", "train.en", "my-model")                            # doctest: +SKIP
     """
     settings = settings or TrainSettings()
-    source, target, model = Path(source), Path(target), Path(model).resolve()
+    corpora = [Corpus.of(item) for item in ([corpus] if isinstance(corpus, str | Path | Corpus) else corpus)]
+    text = _given_text(source, target, model, corpora)
+    model = Path(model).resolve()
     references = [Path(dev_target)] if isinstance(dev_target, str | Path) else [Path(name) for name in dev_target]
     arpas = [Path(lm)] if isinstance(lm, str | Path) else [Path(name) for name in lm]
     chosen = METHODS.load(method)
@@ -105,14 +115,17 @@ def train(
     check_place(model, chosen.kind)
     _check_added(model)
     dev = _read_dev(dev_source, references)
-    if dev is not None:
-        _tell_of_repeats(dev, source)
     held_out = _to_hold_out(held_out, has_dev=dev is not None, has_alignment=alignment is not None, tuned=tuned)
     _check_bend(settings.tune, tuned=tuned and (dev is not None or held_out != 0))
 
     with Stages(model.with_name(model.name + ".work")) as stages:
         training = Training(chosen, settings, stages, seed, engine)
-        made = training.make(source, target, arpas, Path(alignment) if alignment else None, held_out)
+        if text is None:
+            imported = training.imported(corpora, unconfirmed=unconfirmed, keep_going=keep_going).folder
+            text = imported / SIDES[0], imported / SIDES[1]
+        if dev is not None:
+            _tell_of_repeats(dev, text[0])
+        made = training.make(*text, arpas, Path(alignment) if alignment else None, held_out)
         dev = dev or _held_out(made.corpus)
         tuning, told = None, False
         if tuned and dev and _can_be_tuned_on(dev):
@@ -161,6 +174,22 @@ class Training:
     stages: Stages
     seed: int
     engine: Engine
+
+    def imported(self, corpora: Sequence[Corpus], *, unconfirmed: bool, keep_going: bool) -> Stage:
+        """Turn files with both languages into parallel text, with a weight for each pair."""
+        text = self.settings.text
+
+        def read(folder: Path) -> None:
+            report = import_corpora(
+                corpora, text.source_lang, text.target_lang, folder, unconfirmed=unconfirmed, keep_going=keep_going
+            )
+            log.info("%s", report)
+
+        inputs = {
+            "files": [corpus.path for corpus in corpora], "weights": [corpus.weight for corpus in corpora],
+            "languages": [text.source_lang, text.target_lang], "unconfirmed": unconfirmed, "keep_going": keep_going,
+        }  # fmt: skip
+        return self.stages.run("import", inputs, read, code=("camber.formats.bilingual", "camber.pipeline.importing"))
 
     def make(
         self,
@@ -285,6 +314,21 @@ class Training:
             draft.sizes |= method.sizes(made.rules.folder)
             if made.language is not None:
                 draft.sizes |= language_sizes(_language_models_of(made))
+
+
+def _given_text(
+    source: Name | None, target: Name | None, model: Name, corpora: Sequence[Corpus]
+) -> tuple[Path, Path] | None:
+    """Return the files of a parallel text, None if it comes from corpora; refuse what has no text, or both."""
+    if not str(model):
+        raise SettingsError("nothing says where the model goes; give the name of its directory as model")
+    if corpora and (source is not None or target is not None):
+        raise SettingsError("text comes from source and target, or from corpora; give one of them")
+    if corpora:
+        return None
+    if source is None or target is None:
+        raise SettingsError("there is no text to train on; give source and target, or a corpus")
+    return Path(source), Path(target)
 
 
 def _to_hold_out(asked: int | None, *, has_dev: bool, has_alignment: bool, tuned: bool) -> int | None:

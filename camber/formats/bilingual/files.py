@@ -153,7 +153,7 @@ def format_of(head: Head) -> str:
         if name in ("table", "plain") and head.root and head.root.lower() != "html":
             break
         if kind.looks_like(head):
-            if name == "plain" and "\0" in head.text:
+            if name in ("table", "plain") and "\0" in head.text:
                 raise InputError("not a text", head.name, remedy=f"give one of {', '.join(UNIT_FORMATS)}")
             return name
     if head.root.lower() in ("martif", "tbx"):

@@ -1,0 +1,275 @@
+"""From translation memories and translated files to parallel text: TMX, XLIFF, PO, MO, tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from camber import progress
+from camber.errors import CamberError, InputError, SettingsError
+from camber.files import check_outputs, write_whole
+from camber.formats.bilingual.files import UnitFile, files_in
+from camber.formats.bilingual.languages import Languages
+from camber.formats.bilingual.unit import Tally, reason_to_skip
+from camber.progress import log
+
+Name = str | Path
+
+#: what the stage of a training writes
+SIDES, WEIGHTS, ORIGINS = ("imported.source", "imported.target"), "weights.npy", "corpora.json"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A file to learn from, and how much each of its pairs counts."""
+
+    path: Path
+    weight: float = 1.0
+
+    @classmethod
+    def of(cls, given: Name | Corpus) -> Corpus:
+        """Return what ``FILE`` or ``FILE:WEIGHT`` says; a file whose name ends so is meant itself.
+
+        >>> Corpus.of("mine.tmx:5")
+        Corpus(path=PosixPath('mine.tmx'), weight=5.0)
+        """
+        if isinstance(given, Corpus):
+            return given
+        found = re.fullmatch(r"(.+):([-+.\deE]+|nan|inf)", str(given), re.S)
+        if found is None or os.path.exists(str(given)):
+            return cls(Path(given))
+        try:
+            weight = float(found[2])
+        except ValueError:
+            return cls(Path(given))
+        if not (math.isfinite(weight) and weight > 0):
+            raise SettingsError(f"the weight of {found[1]} is {found[2]}; expected a number above 0")
+        return cls(Path(found[1]), weight)
+
+
+@dataclass
+class Imported:
+    """What one file gave: its pairs, and why other units gave none."""
+
+    path: str
+    format: str = ""
+    pairs: int = 0
+    tally: Tally = field(default_factory=Tally)
+    problem: str = ""  # why it could not be read, or not to its end
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON holds."""
+        found = {"file": self.path, "format": self.format, "pairs": self.pairs, **self.tally.to_dict()}
+        return found | ({"problem": self.problem} if self.problem else {})
+
+    def __str__(self) -> str:
+        counted = f"{self.path}: {self.pairs:,} pairs"
+        if self.format:
+            counted += f" of {self.tally.units + _outside(self.tally):,} units ({self.format})"
+        lines = [counted if self.pairs or not self.problem else f"{self.path}: nothing"]
+        if self.problem:
+            lines.append(f"  {'read up to this: ' if self.pairs else ''}{self.problem}")
+        if self.tally.skipped:
+            lines.append(f"  left out: {_listed(self.tally.skipped)}")
+        if self.tally.handled:
+            lines.append(f"  seen: {_listed(self.tally.handled)}")
+        return "\n".join(lines)
+
+
+@dataclass
+class ImportReport:
+    """What all files gave."""
+
+    files: list[Imported]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of all files."""
+        return sum(file.pairs for file in self.files)
+
+    @property
+    def broken(self) -> list[Imported]:
+        """Files that could not be read, or not to their end."""
+        return [file for file in self.files if file.problem]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON holds."""
+        return {
+            "pairs": self.pairs,
+            "skipped": dict(sum((file.tally.skipped for file in self.files), Counter()).most_common()),
+            "files": [file.to_dict() for file in self.files],
+        }
+
+    def __str__(self) -> str:
+        lines = [str(file) for file in self.files]
+        if len(self.files) > 1:
+            lines.append(f"all files: {self.pairs:,} pairs")
+        return "\n".join(lines)
+
+    def write(self, path: Name) -> None:
+        """Write the report: as JSON if the file's name ends so, else as it is told to people."""
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) if str(path).endswith(".json") else str(self)
+        with write_whole(path) as stream:
+            stream.write(text + "\n")
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
+
+
+def _outside(tally: Tally) -> int:
+    """Return how many units were left out before they were looked at."""
+    return sum(count for reason, count in tally.skipped.items() if reason.startswith(("no text in", "from ")))
+
+
+def import_files(
+    files: Sequence[Name] | Name,
+    source_lang: str,
+    target_lang: str,
+    out: Name | None = None,
+    *,
+    unconfirmed: bool = False,
+    keep_going: bool = False,
+) -> ImportReport:
+    """Write the pairs of translation memories and translated files as parallel text: ``<out>.de`` and ``<out>.en``.
+
+    The files may be TMX, XLIFF, PO, MO, TSV or CSV, packed by gzip or in zip archives. Codes in a text are left out,
+    and each is one line. What is not translated, fuzzy, obsolete, or waits for somebody to look at it, is left out;
+    with `unconfirmed`, guesses and what is not confirmed come along. A file that is broken gives nothing, or with
+    `keep_going` what came before the break, and the report says what is wrong with it; the other files are read all
+    the same. Without `out`, nothing is written but the report is made.
+
+    >>> camber.import_files("memory.tmx", "de", "en", "train")                      # doctest: +SKIP
+    """
+    paths = [files] if isinstance(files, str | Path) else list(files)
+    languages = _languages(source_lang, target_lang)
+    outputs = outputs_of(out, languages) if out is not None else []
+    check_outputs(*outputs)
+    for output in outputs:
+        for path in paths:
+            if output.resolve() == Path(path).resolve():
+                raise InputError("would be overwritten by an output", path, remedy="give another name to out")
+    with ExitStack() as stack:
+        sides = [stack.enter_context(write_whole(path)) for path in outputs]
+        report = ImportReport([])
+        for path in paths:
+            report.files += _read(path, languages, sides, unconfirmed=unconfirmed, keep_going=keep_going)
+        if not report.pairs:
+            _tell_of_nothing(report, languages)
+    return report
+
+
+def outputs_of(out: Name, languages: Languages) -> list[Path]:
+    """Return the names of both sides' files."""
+    packed = ".gz" if str(out).endswith(".gz") else ""
+    prefix = str(out).removesuffix(packed)
+    if languages.source == languages.target:
+        raise SettingsError(f"source and target language are both {languages.source!r}")
+    return [Path(f"{prefix}.{code}{packed}") for code in languages]
+
+
+def import_corpora(
+    corpora: Sequence[Corpus],
+    source_lang: str,
+    target_lang: str,
+    folder: Path,
+    *,
+    unconfirmed: bool = False,
+    keep_going: bool = False,
+) -> ImportReport:
+    """Write the pairs of files to learn from into a folder, with the weight of each pair, for the stages of a training.
+
+    A broken file is an error, unless `keep_going` takes what came before the break.
+    """
+    languages = _languages(source_lang, target_lang)
+    report, weights = ImportReport([]), []
+    origins: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        sides = [stack.enter_context(write_whole(folder / name)) for name in SIDES]
+        for corpus in corpora:
+            found = _read(corpus.path, languages, sides, unconfirmed=unconfirmed, keep_going=keep_going)
+            report.files += found
+            count = sum(file.pairs for file in found)
+            weights.append(np.full(count, corpus.weight))
+            origins.append({"file": str(corpus.path), "weight": corpus.weight, "pairs": count})
+        if report.broken and not keep_going:
+            told = "\n  ".join(file.problem for file in report.broken)
+            raise CamberError(f"{told}\n  mend these files, leave them out, or take what can be read: --keep-going")
+        if not report.pairs:
+            _tell_of_nothing(report, languages)
+    np.save(folder / WEIGHTS, np.concatenate(weights))
+    (folder / ORIGINS).write_text(json.dumps(origins, indent=1), "utf-8")
+    return report
+
+
+def _languages(source: str, target: str) -> Languages:
+    if not source or not target:
+        raise SettingsError("nothing says between which languages; give source_lang and target_lang")
+    return Languages(source, target)
+
+
+def _tell_of_nothing(report: ImportReport, languages: Languages) -> None:
+    problem = f"no pair from {languages.source} to {languages.target} was found"
+    raise CamberError(f"{problem}:\n{report}\n  check the languages, or give files with translations")
+
+
+def _read(
+    path: Name, languages: Languages, sides: Sequence[IO[str]], *, unconfirmed: bool, keep_going: bool
+) -> list[Imported]:
+    """Add the pairs of a file, or of all files in an archive, to both sides, if there are any."""
+    try:
+        inside = list(files_in(path))
+    except InputError as error:
+        log.warning("%s", error)
+        return [Imported(str(path), problem=str(error))]
+    return [_one(file, languages, sides, unconfirmed=unconfirmed, keep_going=keep_going) for file in inside]
+
+
+def _one(
+    file: UnitFile, languages: Languages, sides: Sequence[IO[str]], *, unconfirmed: bool, keep_going: bool
+) -> Imported:
+    """Add the pairs of a file to both sides: all of them, or, if it is broken, none or those before the break."""
+    found = Imported(file.path)
+    skipped, counter = found.tally.skipped, progress.Counter(f"import {file.path}")
+    # a reader gives units before it meets an error, so that they wait here for the end
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as waiting:
+        try:
+            for unit in file.units(languages, found.tally):
+                reason = reason_to_skip(unit, unconfirmed=unconfirmed)
+                if reason:
+                    skipped[reason] += 1
+                elif unit.target is not None:
+                    waiting.write(f"{unit.source.text}\t{unit.target.text}\n")
+                    found.pairs += 1
+                counter.add()
+        except InputError as error:
+            found.problem = str(error)
+            log.warning("%s", error)
+            if not keep_going:
+                found.pairs = 0
+        except UnicodeEncodeError:
+            found.problem, found.pairs = f"{file.path}: half of a surrogate pair, which is no character", 0
+            log.warning("%s", found.problem)
+        found.format = file.format
+        if found.pairs and sides:
+            waiting.seek(0)
+            for line in waiting:
+                source, _, target = line.partition("\t")
+                sides[0].write(source + "\n")
+                sides[1].write(target)
+    if not found.pairs and not found.problem:
+        reasons = f" ({_listed(skipped)})" if skipped else ""
+        hint = "; it has no translations: parallel text is --source and --target" if found.format == "plain" else ""
+        log.warning("%s: no pairs%s%s", file.path, reasons, hint)
+    return found
