@@ -41,7 +41,7 @@ def descents(translator: Any, dev: DevSet, kind: str, bits: int, beta: float) ->
     decoder = bent_decoder(translator.decoder, dev.inputs, kind, BendSettings(bits=bits))
     hypotheses = decoder.decode_columns(dev.inputs, dev.vocabulary, 100, Threads(1))
     data, _ = merged(None, hypotheses, dev.statistics(hypotheses), decoder.names, dev.metric)
-    penalty = decoder.bend.penalty(BendSettings(beta=beta), int((~data.fixed).sum()) - decoder.bend.width)
+    penalty = decoder.bend.penalty(BendSettings(beta=beta), [data.names[at] for at in data.free.tolist()])
     rows = []
     for name, coordinates in (("scales", scales_only), ("ties", tied_coordinates)):
         for steps in STEPS:

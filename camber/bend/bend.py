@@ -102,8 +102,8 @@ class Bend(Protocol):
     def design(self, parts: Parts, offsets: I8) -> Design:
         """Return what has weights, of hypotheses whose parts are ``offsets[h]`` … ``offsets[h + 1] - 1``."""
 
-    def penalty(self, settings: BendSettings, first: int) -> Regulariser | None:
-        """Return what ties the sparse weights, the first of which is number `first` among those that are tuned."""
+    def penalty(self, settings: BendSettings, tuned: Sequence[str]) -> Regulariser | None:
+        """Return what ties the sparse weights; `tuned` names all weights that are tuned, the sparse ones last."""
 
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return the curves that were learnt, for people."""

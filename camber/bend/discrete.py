@@ -23,17 +23,16 @@ from camber.arrays.sparse import Counts
 from camber.arrays.types import F8, I8
 from camber.bend.bend import GLOBAL, LOCAL, Design, Seen
 from camber.bend.bins import Bins
+from camber.bend.bins_file import BinsFile, read_bins, write_bins
 from camber.bend.log import slope
 from camber.bend.lookup import Lookup
 from camber.bend.neighbours import LinearNeighbours, MonotoneNeighbours, Regulariser
 from camber.bend.response import Response
 from camber.bend.settings import BendSettings
 from camber.bend.soft import SoftEdges
-from camber.errors import CamberError, InputError, SettingsError
+from camber.errors import CamberError, SettingsError
 from camber.features.feature import NUMBER, RULE, Feature, names_of
 from camber.features.parts import Parts
-from camber.files import decode_lines, read_bytes, write_lines
-from camber.numbers import is_whole, shown
 
 if TYPE_CHECKING:
     from camber.bend.trees.context import ContextTrees
@@ -47,8 +46,6 @@ RAW, BINS, OVERLAP, LNR, MNR = "raw", "bins", "overlap", "lnr", "mnr"
 #: what the penalty for words is called, here and in cdec; it is there as it was, beside its bins
 WORD_PENALTIES = ("word_penalty", "WordPenalty")
 
-HEADER = "# camber bins 1 "
-SOFT = "soft"  # in the header, before the softness of edges
 _FINE = 6  # points of a smooth curve for every bin, and for every gap between two
 
 
@@ -217,11 +214,12 @@ class DiscreteBend:
         hit = self.lookup.find(bent, values)
         return np.where(hit >= 0, self.bin_values(weights)[int(self.chains[bent, 0]) + hit], 0.0)
 
-    def penalty(self, settings: BendSettings, first: int) -> Regulariser | None:
-        """Return what ties neighbouring bins, where this kind does; the first bin is weight number `first`."""
+    def penalty(self, settings: BendSettings, tuned: Sequence[str]) -> Regulariser | None:
+        """Return what ties neighbouring bins, where this kind does."""
+        beta, chains = settings.strength(self.kind), self.chains + (len(tuned) - self.width)
         if self.kind == LNR:
-            return LinearNeighbours(settings.beta, self.chains + first)
-        return MonotoneNeighbours(settings.beta, settings.gamma, self.chains + first) if self.kind == MNR else None
+            return LinearNeighbours(beta, chains)
+        return MonotoneNeighbours(beta, settings.gamma, chains) if self.kind == MNR else None
 
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return the learnt response of every bent feature: what its bins add, and its line where it has one."""
@@ -294,63 +292,12 @@ class DiscreteBend:
 
     def write(self, path: str | Path) -> None:
         """Write `bins.tsv`: one line for each bin; numbers are written so that they come back exactly."""
-        lines = [
-            f"{HEADER}{self.kind}" + (f" {SOFT} {self.softness!r}" if self.softness else ""),
-            f"# inputs {' '.join(names_of(self.inputs))}",
-            f"# copied {' '.join(self.copied)}".rstrip(),
-            "feature\tbin\tlow\thigh\tpopulation",
-        ]
-        for name, bins in self.bins.items():
-            rows = zip(bins.lows.tolist(), bins.highs.tolist(), bins.populations.tolist(), strict=True)
-            lines += [f"{name}\t{number}\t{a!r}\t{b!r}\t{count}" for number, (a, b, count) in enumerate(rows)]
-        write_lines(path, lines)
+        write_bins(path, BinsFile(self.kind, self.inputs, self.bins, self.copied, self.softness))
 
     @classmethod
     def read(cls, path: str | Path, inputs: Sequence[Feature] | None = None) -> DiscreteBend:
         """Read `bins.tsv`; without `inputs`, those that it names are taken for numbers of hypotheses."""
-        lines = decode_lines(read_bytes(path), path)
-        if len(lines) < 4 or not lines[0].startswith(HEADER) or not lines[1].startswith("# inputs "):
-            raise InputError("no bins of ours in this file", path, 1, remedy="tune the model again with --bend")
-        words, names = lines[0][len(HEADER) :].split(), tuple(lines[1].split()[2:])
-        kind, soft = " ".join(words), 0.0
-        if len(words) == 3 and words[1] == SOFT:
-            try:
-                kind, soft = words[0], float(words[2])
-            except ValueError:
-                raise InputError(f"edges of softness {words[2]!r}", path, 1, remedy="fit the model again") from None
-        if inputs is None:
-            inputs = [Feature(name) for name in names]
-        elif names_of(inputs) != names:
-            raise InputError(
-                f"bins for the features {', '.join(names)}, but these are {', '.join(names_of(inputs))}",
-                path,
-                2,
-                remedy="tune the model again with --bend",
-            )
-        rows: dict[str, list[tuple[float, float, int]]] = {}
-        starts: dict[str, int] = {}
-        for number, line in enumerate(lines[4:], 5):
-            try:
-                name, place, low, high, population = line.split("\t")
-                if not (is_whole(place) and is_whole(population.removeprefix("-"))):
-                    raise ValueError(f"bin {shown(place)} with a population of {shown(population)}")
-                starts.setdefault(name, number)
-                rows.setdefault(name, []).append((float(low), float(high), int(population)))
-                if int(place) != len(rows[name]) - 1:
-                    raise ValueError(f"bin {place} of {name} comes out of order")
-            except ValueError as error:
-                raise InputError(f"not a bin: {error}", path, number, remedy="tune the model again") from None
-        bins = {}
-        first = None
-        try:
-            for name, intervals in rows.items():
-                first = starts[name]
-                lows, highs, populations = (np.array(column) for column in zip(*intervals, strict=True))
-                bins[name] = Bins(lows, highs, populations)
-            first = None
-            return cls(tuple(inputs), bins, kind, tuple(lines[2].split()[2:]), soft)
-        except CamberError as error:
-            raise InputError(str(error), path, first, remedy="tune the model again with --bend") from None
+        return read_bins(path, inputs, lambda file: cls(file.inputs, file.bins, file.kind, file.copied, file.softness))
 
 
 def tally(pieces: Sequence[tuple[F8, I8]]) -> tuple[F8, I8]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from camber.bend.settings import BendSettings
+from camber.bend.settings import ANCHORED, ISOTONIC, BendSettings
 from camber.registry import Entry, Registry
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: the bend that every model begins with
 NONE = "none"
 _BINS = "camber.bend.discrete:DiscreteBend"
+_LINES = "camber.bend.anchored:AnchoredBend"
 _TREES = "camber.bend.trees.bend:TreesBend"
 #: built-in kinds that cut the values of features into bins
 BINNED = ("bins", "overlap", "lnr", "mnr")
@@ -31,6 +32,8 @@ BENDS: Registry[type[Bend]] = Registry(
         "mnr": Entry(_BINS, "bins, pulled towards any monotone curve"),
         "trees": Entry(_TREES, "logarithms, and regression trees over the features of a part in its context"),
         **{f"{kind}+trees": Entry(_TREES, f"{kind}, and trees") for kind in BINNED},
+        ANCHORED: Entry(_LINES, "logarithms, and bins that walk away from them as far as it pays"),
+        ISOTONIC: Entry(_LINES, "the same, and never turn against their direction"),
     },
 )
 #: bends of whole hypotheses, which only re-rankers can use

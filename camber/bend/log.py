@@ -97,7 +97,7 @@ class LogBend:
         """Return the sums of logarithms over the parts of every hypothesis."""
         return Design(np.nan_to_num(parts.linear_sums(offsets), copy=False), None)
 
-    def penalty(self, settings: BendSettings, first: int) -> Regulariser | None:
+    def penalty(self, settings: BendSettings, tuned: Sequence[str]) -> Regulariser | None:
         """Tie nothing."""
         return None
 

@@ -8,6 +8,15 @@ from typing import Any
 from camber.errors import SettingsError
 from camber.settings import Settings, setting
 
+#: curves that are anchored to lines, and those that never turn against them
+ANCHORED, ISOTONIC = "anchored", "isotonic"
+#: the `beta` that stands for what suits the kind
+USUAL = -1.0
+#: of 10³, 10⁵ and 10⁷ for tied bins, which translate about alike (experiments/clark2014), the middle
+TIED = 1e5
+#: … and for curves held to their lines
+HELD = 30.0
+
 
 @dataclass(frozen=True)
 class BinSettings(Settings):
@@ -15,12 +24,28 @@ class BinSettings(Settings):
 
     bits: int = setting(8, "at most 2^bits bins for a feature", low=1, high=20)
     beta: float = setting(
-        1e5,  # of 10³, 10⁵ and 10⁷, which translate about alike (experiments/clark2014), the middle
-        "how strongly neighbouring bins are tied (lnr, mnr), on the scale of PRO's summed loss; more bits want more",
-        low=0,
+        USUAL,
+        "how strongly neighbouring bins are tied (lnr, mnr; more bits want more), or curves are held to their lines "
+        f"(anchored, isotonic), on the scale of PRO's summed loss ({USUAL:g}: {TIED:g} for the former, {HELD:g} for "
+        "the latter)",
+        low=USUAL,
         high=1e18,
     )
     gamma: float = setting(2.0, "how sharply monotone steps are told from others (mnr)", low=0.1, high=100)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if USUAL < self.beta < 0.0:
+            name = f"{type(self).__name__}.beta"
+            raise SettingsError(f"{name} is {self.beta:g}; expected at least 0, or {USUAL:g} for what suits the kind")
+
+    def strength(self, kind: str) -> float:
+        """Return how strongly a kind of bend ties its bins.
+
+        >>> BinSettings().strength("anchored"), BinSettings(beta=5.0).strength("mnr")
+        (30.0, 5.0)
+        """
+        return self.beta if self.beta >= 0.0 else HELD if kind in (ANCHORED, ISOTONIC) else TIED
 
 
 @dataclass(frozen=True)

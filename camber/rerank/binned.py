@@ -230,10 +230,11 @@ def tied(bend: DiscreteBend, scales: F8, responses: ResponseSettings) -> Regular
     linear kind looks at the bins alone, so that the line itself costs nothing.
     """
     if not responses.lines:  # then bins are the whole response, and lines are not among the tuned weights
-        return bend.penalty(responses, len(bend.linear) - len(bend.columns))
+        bent = {bend.inputs[at].name for at in bend.columns.tolist()}
+        return bend.penalty(responses, [name for name in bend.names if name not in bent])
     if bend.kind != "mnr":
-        return bend.penalty(responses, len(bend.linear))
-    penalty = bend.penalty(responses, 0)
+        return bend.penalty(responses, bend.names)
+    penalty = bend.penalty(responses, bend.names[len(bend.linear) :])
     sizes = [len(bins) for bins in bend.bins.values()]
     middles = np.concatenate([0.5 * (bins.lows + bins.highs) for bins in bend.bins.values()])
     slopes = np.repeat(bend.columns, sizes)

@@ -1,7 +1,7 @@
 """Bend a decoder's features before tuning: bins from the rules of the dev set, and a start near the old model.
 
 decoder = bent_decoder(decoder, inputs, "mnr", BendSettings(bits=8))
-penalty = decoder.bend.penalty(BendSettings(beta=1.0), first=6)
+penalty = decoder.bend.penalty(BendSettings(beta=1.0), tuned=decoder.bend.names)
 """
 
 from __future__ import annotations

@@ -196,7 +196,8 @@ def tune_bent(
 def _signature(dev: DevSet, settings: TuneSettings, bend: Bend, replicas: Sequence[Replica]) -> str:
     score = np.mean([replica.best.score for replica in replicas])
     applied = settings_of(bend.kind)
-    shape = "".join(f"|{name}:{getattr(settings, name):g}" for name in ("beta", "gamma") if name in applied)
+    known = {"beta": settings.strength(bend.kind), "gamma": settings.gamma}
+    shape = "".join(f"|{name}:{value:g}" for name, value in known.items() if name in applied)
     own = f"({settings.tuner_options.replace(' ', ',')})" if settings.tuner_options else ""
     return (
         f"tuner:{settings.tuner}{own}|bend:{bend.kind}{shape}|nbest:{settings.nbest}|replicas:{len(replicas)}|"
@@ -225,7 +226,7 @@ def _replica(
     tuner = tuner or settings.make_tuner()
     free = np.array([name not in FIXED for name in decoder.names])
     bins = decoder.bend.width
-    penalty = decoder.bend.penalty(settings, int(free.sum()) - bins)
+    penalty = decoder.bend.penalty(settings, [name for name in decoder.names if name not in FIXED])
     if bins and SPARSE not in tuner.takes:
         raise refuse(tuner, [SPARSE], f"the {bins:,} weights of a bent model")
     weights, rounds = np.where(free, start, decoder.weights), []

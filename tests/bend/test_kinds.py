@@ -99,7 +99,8 @@ def test_a_start_comes_near_to_the_model_of_logarithms(kind: str) -> None:
 
 def test_kinds_are_listed_once_with_the_settings_that_matter_to_them() -> None:
     assert BINNED == ("bins", "overlap", "lnr", "mnr")
-    assert [*BENDS] == ["none", "raw", *BINNED, "trees", *(f"{kind}+trees" for kind in BINNED)]
+    trees = ["trees", *(f"{kind}+trees" for kind in BINNED)]
+    assert [*BENDS] == ["none", "raw", *BINNED, *trees, "anchored", "isotonic"]
     assert [*CHOICES] == ["keep", *BENDS]
     assert settings_of("mnr+trees") == tuple(item.name for item in fields(BendSettings))
     assert settings_of("mnr") == ("bits", "beta", "gamma")

@@ -124,11 +124,11 @@ def test_neighbours_are_tied_where_their_weights_are(model: Translator, dev: tup
     sentences = [model.source_tokens(line) for line in dev[0]]
     for kind, expected in (("lnr", LinearNeighbours), ("mnr", MonotoneNeighbours), ("bins", type(None))):
         bend = bent_decoder(model.decoder, as_inputs(sentences), kind, BendSettings(bits=3)).bend
-        penalty = bend.penalty(BendSettings(beta=2.0), 5)
+        penalty = bend.penalty(BendSettings(beta=2.0), bend.names)
         assert type(penalty) is expected
         if penalty is not None:
             assert np.asarray(penalty.chains).tolist() == (bend.chains + 5).tolist()
-    assert model.decoder.bend.penalty(BendSettings(), 5) is None
+    assert model.decoder.bend.penalty(BendSettings(), model.decoder.names) is None
 
 
 def test_one_thread_and_two_tune_to_the_same_bits(hotel_model: Path, dev: tuple[list[str], list[str]]) -> None:

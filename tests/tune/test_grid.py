@@ -143,7 +143,7 @@ def test_what_makes_no_difference_is_not_multiplied_out() -> None:
         ("bots=4", "mnr", "no hyper-parameter bots; there are bits, beta, gamma, trees, .*, l2"),
         ("bits=4.5", "mnr", "bits is 4.5; expected int"),
         ("bits=99", "mnr", "bits is 99; expected at most 20"),
-        ("beta=-1", "mnr", "beta is -1.0; expected at least 0"),
+        ("beta=-2", "mnr", "beta is -2.0; expected at least -1"),
         ("beta=nan", "mnr", "beta is nan"),
         ("l2=-1", "mnr", "l2 is -1.0; expected at least 0"),
         ("gamma=1,0", "lnr", "gamma is 0.0; expected at least"),

@@ -199,7 +199,7 @@ class MixtureBend:
         """Return the weights of a linear model; kernels count nothing yet."""
         return {**self._line.start(old, seen), **dict.fromkeys(self.kernel_names, 0.0)}
 
-    def penalty(self, settings: BendSettings, first: int) -> Regulariser | None:
+    def penalty(self, settings: BendSettings, tuned: Sequence[str]) -> Regulariser | None:
         """Tie nothing."""
         return None
 

@@ -173,9 +173,9 @@ class TreesBend:
         sums = self.forest.sums(parts.take(np.flatnonzero(rules)), inside)
         return Design(np.hstack([dense, sums]), sparse)
 
-    def penalty(self, settings: BendSettings, first: int) -> Regulariser | None:
+    def penalty(self, settings: BendSettings, tuned: Sequence[str]) -> Regulariser | None:
         """Return what ties the sparse weights of the other bend."""
-        return self.base.penalty(settings, first)
+        return self.base.penalty(settings, tuned)
 
     def show(self, weights: Mapping[str, float]) -> list[Response]:
         """Return the curves of the other bend."""
