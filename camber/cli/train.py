@@ -47,7 +47,7 @@ from camber.regress.settings import MAXIMUM_MARGIN
 @seed_option
 @engine_option
 def command(config: Path | None, **values: Any) -> None:
-    from camber.bend.kinds import idle_settings
+    from camber.bend.kinds import KEEP, NONE, idle_settings
     from camber.pipeline.train import train
 
     if not values["corpus"]:
@@ -84,6 +84,7 @@ def command(config: Path | None, **values: Any) -> None:
         idle = [*(f"sparse_{name}" for name in fields), *(flag for table in tables for flag in stage_flags(table))]
         refuse_idle(idle, f"to --sparse-decoder {settings.sparse.decoder}")
     bend = settings.tune.bend
-    refuse_idle(idle_settings(bend), f"to --bend {bend}")
+    bends = bend not in (KEEP, NONE)
+    refuse_idle([*idle_settings(bend), *([] if bends else ["cautious"])], f"to --bend {bend}")
     train(settings=settings, **values)
     log.info("model: %s; translate with: camber translate %s", values["model"], shlex.quote(str(values["model"])))

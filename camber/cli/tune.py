@@ -75,7 +75,7 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
 def _refuse_idle(model: Path, bend: str) -> None:
     """Refuse hyper-parameters of bins and trees where there are none, or where they are made already."""
     from camber.bend.bend import Bend
-    from camber.bend.kinds import KEEP, idle_settings, settings_of
+    from camber.bend.kinds import KEEP, NONE, idle_settings, settings_of
     from camber.model.bend import read_bend
     from camber.model.directory import ModelDirectory
     from camber.model.kinds import check_weighs
@@ -85,6 +85,8 @@ def _refuse_idle(model: Path, bend: str) -> None:
         check_weighs(directory)
         return read_bend(directory) if bend == KEEP else None
 
+    if bend in (KEEP, NONE):
+        refuse_idle(["cautious"], f"to --bend {bend}, which bends nothing anew")
     kept = ModelDirectory.opened(model, kept_bend)
     if kept is None:
         refuse_idle(idle_settings(bend), f"to --bend {bend}")

@@ -18,9 +18,10 @@ from camber.model.bend import write_bend
 from camber.model.directory import Draft, ModelDirectory, check_place, write_model
 from camber.model.kinds import check_weighs
 from camber.model.translator import Translator, load
+from camber.tune.course import tune
 from camber.tune.dev_set import DevSet
 from camber.tune.grid import MADE_WITH, Grid, GridOutcome, parse_grid, tune_grid
-from camber.tune.loop import Outcome, TuneSettings, tune
+from camber.tune.loop import Outcome, TuneSettings
 from camber.tune.tuner import Tuner
 
 #: what a grid of hyper-parameters gave

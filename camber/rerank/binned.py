@@ -6,7 +6,7 @@ what its bins add. So fine differences inside a bin still count, and bins that a
 lines (`lines`), bins stand in for them (nguyen2007): they start from what the linear model was worth (:func:`in_bins`).
 Edges of bins are hard, or sigmoids (`softness`, :mod:`camber.bend.soft`).
 
-A cautious fit (:mod:`camber.rerank.caution`) asks once more how far to go: from the linear model towards the bent one,
+A cautious fit (:mod:`camber.tune.caution`) asks once more how far to go: from the linear model towards the bent one,
 as far as sentences confirm that neither of the two had seen, and clearly (`SURE`). Both are scaled so that their scores
 vary alike.
 
@@ -41,10 +41,10 @@ from camber.features.weights import Weights
 from camber.model.bend import BINS
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
-from camber.rerank.caution import SURE, confirmed_step
 from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.rerank.linear import Linear
 from camber.rerank.settings import ResponseSettings
+from camber.tune.caution import SURE, confirmed_step
 from camber.tune.data import TuningData
 from camber.tune.tuner import REGULARISER, SPARSE
 

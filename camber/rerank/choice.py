@@ -20,9 +20,9 @@ import numpy as np
 from camber.arrays.types import F8
 from camber.errors import SettingsError, TuneError
 from camber.progress import log
-from camber.rerank.caution import FEW, FOLDS, of_sentences
 from camber.rerank.learner import Learner
 from camber.rerank.settings import ResponseSettings
+from camber.tune.caution import FEW, FOLDS, of_sentences
 from camber.tune.data import TuningData
 from camber.tune.grid import Grid, Value, told_value
 

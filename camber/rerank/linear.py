@@ -4,7 +4,7 @@ Features come in any unit (log probabilities, counts, ratios), and tuners work b
 divided by its standard deviation among the hypotheses of a sentence while it is tuned, and the weight is divided by it
 afterwards: the weights that are kept belong to the features as they are.
 
-A cautious fit (:mod:`camber.rerank.caution`) goes from the own order towards the tuned weights, both of length 1.
+A cautious fit (:mod:`camber.tune.caution`) goes from the own order towards the tuned weights, both of length 1.
 
 Expected BLEU is the tuner by default. By cross-validation (`benchmarks/rerank.py`) it takes the 2,500 lists of a T5,
 with a language model, lengths and sources, from 43.05 to 43.85 BLEU in 6 CPU-seconds, MERT to 43.81 in 22, and nothing
@@ -28,8 +28,8 @@ from camber.features.parts import HypothesisParts
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.model.directory import Draft, ModelDirectory
-from camber.rerank.caution import confirmed_step
 from camber.rerank.learner import Fitting, Texts, on_scale_of_100
+from camber.tune.caution import confirmed_step
 from camber.tune.data import TuningData
 
 

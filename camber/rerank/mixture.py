@@ -9,7 +9,7 @@ linear model and the best by the metric of every sentence where they differ. Tho
 own hypotheses are learnt from. Otherwise every best hypothesis would recognise itself.
 
 The bandwidth decides how far a kernel reaches. Of several, the one is taken with which sentences that were held out are
-ranked best. A cautious fit (:mod:`camber.rerank.caution`) asks at the same time how far to go: from the linear model
+ranked best. A cautious fit (:mod:`camber.tune.caution`) asks at the same time how far to go: from the linear model
 towards the one with kernels, as far as those sentences confirm, and clearly (`SURE`). Neither line nor kernels had seen
 them. Both are scaled so that their scores vary alike.
 """
@@ -38,11 +38,11 @@ from camber.metrics.bleu import BLEU
 from camber.model.bend import write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
-from camber.rerank.caution import FEW, STEPS, SURE, way_by_folds
 from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.rerank.linear import Linear
 from camber.rerank.moved import Moved
 from camber.rerank.settings import ML
+from camber.tune.caution import FEW, STEPS, SURE, way_by_folds
 from camber.tune.data import TuningData
 from camber.tune.expected import ExpectedBleu
 from camber.tune.reestimate import Kept, ReestimateSettings, reestimated

@@ -20,9 +20,9 @@ from camber.metrics.outside import digits_of
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.nbest import NBest
 from camber.progress import log
-from camber.rerank.caution import of_sentences
 from camber.rerank.choice import Trial
 from camber.rerank.reranker import Reranker, as_references
+from camber.tune.caution import of_sentences
 from camber.tune.data import TuningData
 from camber.tune.grid import told_value
 

@@ -26,11 +26,11 @@ from camber.model.directory import ModelDirectory, write_model
 from camber.model.regression import ModelRegression
 from camber.nbest import NBest
 from camber.progress import log
-from camber.rerank.caution import unless_worse
 from camber.rerank.choice import Trial, best_settings, combinations
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
 from camber.rerank.learner import Fitting, Learner, Texts
 from camber.rerank.learners import LEARNERS, usual_tuner
+from camber.rerank.own_order import unless_worse
 from camber.rerank.regression import PREFIX, regression_features
 from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.settings import Settings
@@ -55,7 +55,7 @@ class Reranker:
     brevity penalty looks at the closest or the shortest of several references (`reference_length`). `lm` is an n-gram
     model, or the path of an ARPA file; the fitted model keeps it. `regression` is the directory of a model that has one
     (:mod:`camber.rerank.regression`), which is needed again whenever the re-ranker is used. A `cautious` fit goes only
-    as far from the own order as sentences held out inside the list confirm (:mod:`camber.rerank.caution`), and nowhere
+    as far from the own order as sentences held out inside the list confirm (:mod:`camber.tune.caution`), and nowhere
     if that does not make the list itself better. Other keyword arguments are those of :class:`FeatureSettings`, the
     features that are made from texts, and of :class:`ResponseSettings`, what learners make; each is an attribute, too.
 

@@ -15,7 +15,7 @@ Trees have four leaves here, because two ask one question only: with 2, 3, 4, 6 
 conjunction had 56.6, 86.1, 86.1, 86.1 and 84.7 BLEU held out (on parts 87.5, 95.2, 95.1, 94.1 and 94.3; three lists
 each), and held-out sentences of lists of Moses, Joshua, T5 and our own confirm hardly any tree, whatever its leaves.
 
-A cautious fit (:mod:`camber.rerank.caution`) asks once more how far to go: from the linear model towards the one with
+A cautious fit (:mod:`camber.tune.caution`) asks once more how far to go: from the linear model towards the one with
 trees, as far as sentences confirm that neither line nor trees had seen, and clearly (`SURE`). Both are scaled so that
 their scores vary alike.
 """
@@ -42,12 +42,12 @@ from camber.features.weights import Weights
 from camber.model.bend import write_bend
 from camber.model.directory import Draft, ModelDirectory
 from camber.progress import log
-from camber.rerank.caution import FEW, STEPS, SURE, step_by_folds
 from camber.rerank.learner import Fitting, Texts, on_scale_of_100
 from camber.rerank.linear import Linear
 from camber.rerank.settings import AUTO, GLOBAL, LOCAL
 from camber.tune.acting import Watch
 from camber.tune.boost import Boost, Boosted, PartsData
+from camber.tune.caution import FEW, STEPS, SURE, step_by_folds
 from camber.tune.data import TuningData, add_products
 
 #: every so many sentences, one is set aside to say how many trees there shall be

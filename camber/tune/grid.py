@@ -21,8 +21,10 @@ from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError, TuneError
 from camber.progress import log
 from camber.tune.acting import watched
+from camber.tune.confirming import confirmed
+from camber.tune.course import classical_first, made_decoder
 from camber.tune.dev_set import DevSet
-from camber.tune.loop import Outcome, TuneSettings, made_decoder, tune_bent
+from camber.tune.loop import Outcome, TuneSettings, tune_bent
 from camber.tune.tuner import Tuner
 
 #: the strength of the tuner's L2 penalty
@@ -188,15 +190,18 @@ def tune_grid(
 
     The grammars of all sentences are extracted once, and a bend is made once for all combinations that differ in other
     settings, such as bins for each number of bits. A combination whose tuning fails is recorded as such; if all fail,
-    the first error is raised.
+    the first error is raised. A cautious bend goes from the classical model towards the best of the grid as far as
+    held-out sentences of dev confirm.
     """
     settings = settings or TuneSettings()
     kind = settings.bend if settings.bend != KEEP else decoder.bend.kind
     todo = combinations(grid, settings, kind)
     remembering = decoder.remembering()
+    classical = classical_first(remembering, dev, todo[0][1], seed, engine, todo[0][2])
+    begin = classical.decoder if classical else remembering
     bent: dict[tuple[Value, ...], LogLinear] = {}  # by what bends are made with
     best: Outcome | None = None
-    chosen = settings
+    chosen, with_tuner = settings, todo[0][2]
     failed: TuneError | None = None
     trials: list[Trial] = []
     for number, (values, combined, tuner) in enumerate(todo, 1):
@@ -206,7 +211,7 @@ def tune_grid(
         features = 0
         try:
             if shape not in bent:
-                bent[shape] = made_decoder(remembering, dev, combined, seed, engine)
+                bent[shape] = made_decoder(begin, dev, combined, seed, engine)
             features = len(bent[shape].names)
             outcome = tune_bent(bent[shape], dev, combined, seed, engine, tuner)
         except TuneError as error:
@@ -219,9 +224,11 @@ def tune_grid(
         before = max((trial.hyper for trial in trials if not trial.failure), default=-np.inf)
         trials.append(Trial(values, features, float(outcome.scores.mean()), score))
         if best is None or score > before:
-            best, chosen = outcome, combined
+            best, chosen, with_tuner = outcome, combined, tuner
     if best is None:
         raise failed or TuneError("the grid is empty")
+    if classical:
+        best = confirmed(classical, best, dev, chosen, seed, engine, with_tuner).outcome
     weighing = watched(best.decoder, dev, chosen.nbest, engine)
     outcome = GridOutcome(best.weights, best.replicas, decoder.weighed(weighing), chosen, tuple(trials))
     kept = ",".join(f"{key}={told_value(value)}" for key, value in outcome.best.values.items())

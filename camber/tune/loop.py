@@ -1,15 +1,15 @@
 """The loop: decode the dev set, merge the lists, fit weights, again, until nothing new appears.
 
 dev = DevSet(tokens, [reference_tokens], decoder.target_vocabulary, "bleu")
-outcome = tune(decoder, dev, TuneSettings(tuner="mira"))
+outcome = tune_bent(decoder, dev, TuneSettings(tuner="mira"))
 outcome.weights.write("weights.tsv")
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,15 +30,10 @@ from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 from camber.nbest.merge import first_of_each
 from camber.progress import log
 from camber.settings import setting
-from camber.tune.acting import watched
-from camber.tune.bending import bent_decoder
 from camber.tune.data import TuningData
 from camber.tune.dev_set import DevSet
-from camber.tune.growing import grown_decoder
 from camber.tune.tuner import SPARSE, Tuner
 from camber.tune.tuners import TUNERS, make_tuner, refuse, tuner_settings
-
-D = TypeVar("D", bound=LogLinear)
 
 #: features that the loop leaves alone: an unknown word is passed through whatever its weight is
 FIXED = ("unknown",)
@@ -74,6 +69,11 @@ class TuneSettings(BendSettings):
         "a weight for every bin of values; overlap: bins that reach over their neighbours; lnr, mnr: bins tied to "
         "their neighbours, linearly or by any monotone curve; keep: as it is in the model",
         choices=CHOICES,
+    )
+    cautious: bool = setting(
+        True,
+        "tune the classical model first, and go from it towards a bend only as far as held-out sentences of the dev "
+        "set confirm",
     )
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(
@@ -134,35 +134,6 @@ class Outcome:
         )
 
 
-def tune(
-    decoder: LogLinear,
-    dev: DevSet,
-    settings: TuneSettings | None = None,
-    seed: int = 1,
-    engine: Engine = LOCAL,
-    tuner: Tuner | None = None,
-) -> Outcome:
-    """Tune the weights of a decoder on a dev set, and bend it before if the settings say so.
-
-    `tuner` is used instead of one with default settings, for settings of its own.
-
-    The first replica starts from the decoder's weights, further ones from weights a little off, each with a seed of its
-    own (some tuners draw nothing at random); their best weights, each scaled to the same size, are averaged.
-    """
-    settings = settings or TuneSettings()
-    bent = made_decoder(decoder.remembering(), dev, settings, seed, engine)
-    outcome = tune_bent(bent, dev, settings, seed, engine, tuner)
-    return replace(outcome, decoder=decoder.weighed(watched(outcome.decoder, dev, settings.nbest, engine)))
-
-
-def made_decoder(decoder: D, dev: DevSet, settings: TuneSettings, seed: int, engine: Engine) -> D:
-    """Return the decoder with the bend that the settings ask for: made from rules, and grown from lists if it grows."""
-    bent = bent_decoder(decoder, dev.inputs, settings.bend, settings)
-    if settings.bend == KEEP or not bent.bend.grows:
-        return bent
-    return grown_decoder(bent, dev, settings, settings.nbest, FIXED, seed=seed, engine=engine)
-
-
 def tune_bent(
     decoder: LogLinear,
     dev: DevSet,
@@ -171,7 +142,11 @@ def tune_bent(
     engine: Engine = LOCAL,
     tuner: Tuner | None = None,
 ) -> Outcome:
-    """Tune the weights of a decoder that is bent already, and remembers grammars perhaps."""
+    """Tune the weights of a decoder that is bent already, and remembers grammars perhaps.
+
+    The first replica starts from the decoder's weights, further ones from weights a little off, each with a seed of its
+    own; their best weights, each scaled to the same size, are averaged.
+    """
     replicas = []
     for number in range(settings.replicas):
         if settings.replicas > 1:
@@ -225,10 +200,8 @@ def _replica(
     """Run the loop once."""
     tuner = tuner or settings.make_tuner()
     free = np.array([name not in FIXED for name in decoder.names])
-    bins = decoder.bend.width
     penalty = decoder.bend.penalty(settings, [name for name in decoder.names if name not in FIXED])
-    if bins and SPARSE not in tuner.takes:
-        raise refuse(tuner, [SPARSE], f"the {bins:,} weights of a bent model")
+    check_bins(tuner, decoder.bend)
     weights, rounds = np.where(free, start, decoder.weights), []
     data: TuningData | None = None
     for number in range(1, settings.iterations + 1):
@@ -261,6 +234,12 @@ def _replica(
             break
         weights = fitted
     return Replica(rounds)
+
+
+def check_bins(tuner: Tuner, bend: Bend) -> None:
+    """Refuse a tuner that cannot fit as many weights as bins have."""
+    if bend.width and SPARSE not in tuner.takes:
+        raise refuse(tuner, [SPARSE], f"the {bend.width:,} weights of a bent model")
 
 
 def refitted(

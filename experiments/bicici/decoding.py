@@ -24,8 +24,9 @@ from camber.regress.transduce.settings import SparseSettings
 from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import StoredRules
+from camber.tune.course import tune
 from camber.tune.dev_set import DevSet
-from camber.tune.loop import TuneSettings, tune
+from camber.tune.loop import TuneSettings
 
 METRIC = BLEU(tokenize="none")
 #: what the paper leaves of a phrase table's scores, so that it has no more than W

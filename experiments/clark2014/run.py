@@ -202,6 +202,7 @@ def run(job: Job, text: Path, work: Path) -> dict[str, Any]:
         iterations=ITERATIONS,
         patience=0,
         bend=bend,
+        cautious=False,
         bits=job.bits,
         beta=job.beta,
     )

@@ -165,6 +165,7 @@ class Replica:
             iterations=self.scale.iterations,
             nbest=self.scale.tune_nbest,
             bend=row.bend,
+            cautious=False,
             bits=self.scale.bits,
             beta=self.scale.beta,
             trees=self.scale.rounds,

@@ -170,7 +170,7 @@ def _reranker(files: Path, model: Path, learner: str, *, lm: bool = False) -> Pa
     return model
 
 
-_BENT = {"tuner": "pro", "iterations": 2, "nbest": 30}
+_BENT = {"tuner": "pro", "iterations": 2, "nbest": 30, "cautious": False}
 
 #: name → a function that makes the model
 ZOO: dict[str, Callable[[Path, Path], Path]] = {
@@ -180,6 +180,7 @@ ZOO: dict[str, Callable[[Path, Path], Path]] = {
     "large-added": partial(_train, added=True, rules={"rule_features": "large"}),
     "trees": partial(_train, tune={"bend": "trees", **_BENT}),
     "bins": partial(_train, tune={"bend": "mnr", **_BENT}),
+    "lines-and-bins": partial(_train, tune={"bend": "anchored", **_BENT}),
     "hiero": partial(_train, method="hiero"),
     "hiero-added": partial(_train, method="hiero", added=True),
     "hiero-large": partial(_train, method="hiero", hiero={"rule_features": "large"}),

@@ -17,7 +17,7 @@ from camber.nbest.nbest import NBest
 pytestmark = pytest.mark.slow
 
 PRO = ("--iterations", 2, "--nbest", 10, "--tuner", "pro")
-QUICK = (*PRO, "--bits", 3)
+QUICK = (*PRO, "--bits", 3, "--no-cautious")
 
 
 def run(*words: object) -> Result:

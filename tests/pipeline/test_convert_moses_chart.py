@@ -165,7 +165,7 @@ def test_a_converted_model_can_be_bent_and_opened_again(moses: Path, tmp_path: P
 
     write_lines(tmp_path / "dev.de", lines * 5)
     write_lines(tmp_path / "dev.en", target * 5)
-    settings = TuneSettings(tuner="pro", bend="mnr", bits=2, beta=1.0, iterations=3, step=1.0)
+    settings = TuneSettings(tuner="pro", bend="mnr", bits=2, beta=1.0, iterations=3, step=1.0, cautious=False)
     tune_model(tmp_path / "m", tmp_path / "dev.de", tmp_path / "dev.en", out=tmp_path / "tuned", settings=settings)
     tuned = camber.load(tmp_path / "tuned", verify=True)
     assert tuned.decoder.bend.FILE == BINS

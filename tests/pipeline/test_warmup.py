@@ -43,12 +43,12 @@ run("train", "--method", "hiero", "--source", files / "dev.es", "--target", file
     "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
 for model, tuner in (("m", "pro"), ("m", "likelihood"), ("h", "expected-bleu")):
     run("tune", folder / model, "--dev-source", files / "test.es", "--dev-target", files / "test.en",
-        "--iterations", 2, "--bend", "lnr", "--tuner", tuner, "--bits", 3)
+        "--iterations", 2, "--bend", "lnr", "--tuner", tuner, "--bits", 3, "--no-cautious")
     run("translate", folder / model, "--input", files / "test.es", "--output", folder / "out")
 for model in ("m", "h"):
     run("tune", folder / model, "--dev-source", files / "test.es", "--dev-target", files / "test.en",
-        "--iterations", 2, "--bend", "trees", "--trees", 3, "--tree-split", "pairs" if model == "m" else "parts",
-        "--tree-refit", "--out", folder / "t")
+        "--iterations", 2, "--no-cautious", "--bend", "trees", "--trees", 3, "--tree-refit",
+        "--tree-split", "pairs" if model == "m" else "parts", "--out", folder / "t")
     run("translate", folder / "t", "--input", files / "test.es", "--output", folder / "out")
 for decoder in ("graph", "table", "individual", "mixed", "feature"):
     run("train", "--method", "sparse", "--sparse-decoder", decoder, "--source", files / "dev.es",

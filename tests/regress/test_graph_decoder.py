@@ -20,8 +20,9 @@ from camber.nbest.nbest import NBest
 from camber.regress.graph_decoder import GraphDecoder
 from camber.regress.graph_settings import GraphSettings, untuned_weights
 from camber.tune.bending import bent_decoder
+from camber.tune.course import tune
 from camber.tune.dev_set import DevSet
-from camber.tune.loop import TuneSettings, tune
+from camber.tune.loop import TuneSettings
 
 GLUE, REPEATS, COPIED, UNCONNECTED = "glue", "repeats", "copied", 2
 

@@ -24,13 +24,13 @@ from camber.files import write_lines
 from camber.model.directory import ModelDirectory
 from camber.nbest import NBest
 from camber.rerank.binned import Binned, bent_data, in_bins, make_bend, tied
-from camber.rerank.caution import of_sentences
 from camber.rerank.learner import Fitting
 from camber.rerank.linear import Linear
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.settings import ResponseSettings
 from camber.tune import Pro, TuningData
+from camber.tune.caution import of_sentences
 
 pytestmark = pytest.mark.slow
 

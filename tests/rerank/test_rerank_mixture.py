@@ -21,9 +21,9 @@ from camber.errors import CamberError, InputError, SettingsError, TuneError
 from camber.files import write_lines
 from camber.model.directory import ModelDirectory
 from camber.nbest import NBest
-from camber.rerank.caution import unless_worse
 from camber.rerank.linear import Linear
 from camber.rerank.mixture import Mixed, Prior
+from camber.rerank.own_order import unless_worse
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 

@@ -21,8 +21,8 @@ from camber.errors import CamberError, SettingsError
 from camber.files import write_lines
 from camber.model.directory import ModelDirectory
 from camber.nbest import NBest
-from camber.rerank.caution import unless_worse
 from camber.rerank.linear import Linear
+from camber.rerank.own_order import unless_worse
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.trees import Trees

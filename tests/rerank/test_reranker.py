@@ -16,10 +16,10 @@ from camber.engine import Threads
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.metrics import BLEU
 from camber.nbest import NBest
-from camber.rerank.caution import of_sentences
 from camber.rerank.report import Report, evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.settings import FeatureSettings, ResponseSettings
+from camber.tune.caution import of_sentences
 from camber.tune.tuners import TUNERS
 
 WORDS = "the a cat dog man sees likes finds house tree big small old".split()  # noqa: SIM905

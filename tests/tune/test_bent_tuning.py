@@ -32,7 +32,7 @@ from camber.tune.loop import TuneSettings
 
 pytestmark = pytest.mark.slow
 
-QUICK = {"iterations": 2, "nbest": 10}
+QUICK = {"iterations": 2, "nbest": 10, "cautious": False}
 
 
 @pytest.fixture(params=["phrase", "hiero"])
@@ -56,7 +56,7 @@ def settings(**values: object) -> TuneSettings:
     return TuneSettings.from_dict({"tuner": "pro", "bits": 4, **QUICK, **values})
 
 
-@pytest.mark.parametrize("bend", ["raw", "bins", "overlap", "lnr", "mnr"])
+@pytest.mark.parametrize("bend", ["raw", "bins", "overlap", "lnr", "mnr", "anchored", "isotonic"])
 def test_every_bend_is_tuned_and_its_translator_uses_it(
     model: Translator, dev: tuple[list[str], list[str]], bend: str
 ) -> None:
@@ -127,7 +127,7 @@ def test_neighbours_are_tied_where_their_weights_are(model: Translator, dev: tup
         penalty = bend.penalty(BendSettings(beta=2.0), bend.names)
         assert type(penalty) is expected
         if penalty is not None:
-            assert np.asarray(penalty.chains).tolist() == (bend.chains + 5).tolist()
+            assert np.asarray(penalty.chains).tolist() == (bend.chains + len(bend.names) - bend.width).tolist()
     assert model.decoder.bend.penalty(BendSettings(), model.decoder.names) is None
 
 
@@ -245,7 +245,7 @@ def test_pairs_added_to_a_bent_model_are_used_with_its_bins(folder: Path, hotel_
 
 def test_a_kept_bend_keeps_its_ties_unless_others_are_named(folder: Path, hotel_files: Path, tmp_path: Path) -> None:
     dev = hotel_files / "dev.es", hotel_files / "dev.en"
-    quick = {"tuner": "pro", "iterations": 1, "nbest": 5}
+    quick = {"tuner": "pro", "iterations": 1, "nbest": 5, "cautious": False}
     tune_model(folder, *dev, out=tmp_path / "a", settings=quick | {"bend": "mnr", "bits": 3, "beta": 7.0, "gamma": 3.0})
 
     def recorded(**named: float) -> tuple[str, int, float, float]:

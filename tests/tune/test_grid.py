@@ -27,7 +27,7 @@ from camber.tune.preferences import Preferences
 
 pytestmark = pytest.mark.slow
 
-QUICK: dict[str, Any] = {"tuner": "pro", "iterations": 2, "nbest": 10}
+QUICK: dict[str, Any] = {"tuner": "pro", "iterations": 2, "nbest": 10, "cautious": False}
 MNR = TuneSettings(bend="mnr", **QUICK)
 
 
@@ -256,7 +256,19 @@ def test_the_command_writes_the_table_and_the_settings_it_chose(
 ) -> None:
     dev = ["--dev-source", hotel_files / "dev.es", "--dev-target", hotel_files / "dev.en"]
     hyper = ["--hyper-source", hotel_files / "test.es", "--hyper-target", hotel_files / "test.en"]
-    quick = ["--bend", "bins", "--tuner", "pro", "--iterations", 2, "--nbest", 10, "--out", tmp_path / "tuned"]
+    quick = [
+        "--bend",
+        "bins",
+        "--no-cautious",
+        "--tuner",
+        "pro",
+        "--iterations",
+        2,
+        "--nbest",
+        10,
+        "--out",
+        tmp_path / "tuned",
+    ]
 
     def tune(*words: Any) -> Any:
         return CliRunner().invoke(cli, [str(word) for word in ("tune", hotel_model, *dev, *quick, *words)])

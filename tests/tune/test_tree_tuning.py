@@ -33,7 +33,7 @@ from camber.tune.loop import FIXED, TuneSettings
 
 pytestmark = pytest.mark.slow
 
-QUICK = {"tuner": "pro", "iterations": 4, "nbest": 20, "trees": 4}
+QUICK = {"tuner": "pro", "iterations": 4, "nbest": 20, "trees": 4, "cautious": False}
 
 
 @pytest.fixture(autouse=True)
@@ -240,7 +240,7 @@ def test_commands_grow_show_and_refuse(hotel_model: Path, hotel_files: Path, tmp
         return CliRunner().invoke(cli, ["--quiet", *map(str, words)])
 
     dev = ("--dev-source", hotel_files / "dev.es", "--dev-target", hotel_files / "dev.en")
-    quick = ("--tuner", "mert", "--iterations", 2, "--nbest", 20)
+    quick = ("--tuner", "mert", "--iterations", 2, "--nbest", 20, "--no-cautious")
     done = run("tune", hotel_model, *dev, *quick, "--bend", "trees", "--trees", 3, "--out", tmp_path / "m")
     assert done.exit_code == 0, done.output
     shown = run("info", tmp_path / "m").output

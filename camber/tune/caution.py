@@ -1,27 +1,21 @@
 """Caution: how far to go from what is known to work towards what a tuner says.
 
 A tuner trusts a short list too much. So a cautious fit goes on the straight line between the two to the point that is
-best on sentences that the tuner had not seen, three folds of the training list. That may be where it came from: the
-list's own order, or a linear model that was to bend. And in the end the list's own order is kept if the weights do no
-better on the list itself.
+best on sentences that the tuner had not seen, three folds of the list that it is fitted to. That may be where it came
+from: a list's own order, or a linear model that was to bend.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
 from camber.arrays.ragged import offsets_from, places_of
 from camber.arrays.types import F8, I8
 from camber.metrics.significance import paired_bootstrap
-from camber.progress import log
-from camber.rerank.learner import Learner
 from camber.tune.data import TuningData
-
-Fitted = TypeVar("Fitted", bound=Learner)
 
 #: points between the start (0) and the tuned weights (1) that are tried
 STEPS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
@@ -88,33 +82,28 @@ def way_by_folds(
     `chosen_by` gives best hypotheses for each of so many `ways`, as for :func:`step_by_folds`. With `sure`, the first
     is to stay: another must beat it on this share of resampled sets of those sentences.
     """
+
+    def chosen(seen: I8, held: I8) -> list[I8]:
+        return chosen_by(of_sentences(data, seen), of_sentences(data, held))
+
+    return way_by_sentences(data, chosen, ways, sure, seed)
+
+
+def way_by_sentences(
+    data: TuningData, chosen_by: Callable[[I8, I8], list[I8]], ways: int, sure: float = 0.0, seed: int = 1
+) -> int:
+    """Do the same where `chosen_by` gets the numbers of sentences that it may look at, and of others."""
     fold_of = np.arange(len(data)) % FOLDS
     chosen = np.zeros((ways, len(data), data.statistics.shape[1]))
     for fold in range(FOLDS):
         sentences = np.flatnonzero(fold_of == fold)
         held = of_sentences(data, sentences)
-        seen = of_sentences(data, np.flatnonzero(fold_of != fold))
-        for row, best in enumerate(chosen_by(seen, held)):
+        for row, best in enumerate(chosen_by(np.flatnonzero(fold_of != fold), sentences)):
             chosen[row, sentences[best >= 0]] = held.statistics[best[best >= 0]]
     highest = int(np.argmax(data.quality(chosen.sum(1))))
     if highest and sure and paired_bootstrap(data.metric, chosen[0], chosen[highest], 500, seed).wins < sure:
         return 0
     return highest
-
-
-def unless_worse(fitted: Fitted, data: TuningData, own_order: int) -> Fitted:
-    """Return what was fitted if it ranks its own list better than the feature `own_order` does; else the own order.
-
-    Tuners may aim at something else than the metric, and a step that held-out sentences like may still do harm.
-    """
-    if fitted.step == 0.0:
-        return fitted
-    rankings = data.features[:, own_order], fitted.scores(data.present(), data.parts)
-    before, after = data.quality(np.array([data.sums_of(data.best_by(scores)) for scores in rankings])).tolist()
-    if after > before:
-        return fitted
-    log.info("rerank: the weights do no better on the list that they were fitted to; its own order is kept")
-    return fitted.keeping_order(data, own_order)
 
 
 def of_sentences(data: TuningData, chosen: I8) -> TuningData:
