@@ -27,6 +27,7 @@ LAYERS = (
     ("formats",),
     ("nbest",),
     ("bend",),
+    ("memory",),
     ("decode",),
     ("regress",),
     ("tune",),

@@ -24,6 +24,7 @@ VERBS = {
     "import": "Make parallel text of translation memories.",
     "info": "Say what a model is made of.",
     "lm": "Estimate an n-gram language model.",
+    "match": "Find what a model remembers that is like a text.",
     "nbest-folds": "Make n-best lists over a training corpus, leaving one fold out.",
     "rerank": "Re-rank the n-best lists of any engine.",
     "score": "Measure translations against references.",

@@ -113,6 +113,8 @@ def _open_everything(directory: ModelDirectory) -> None:
 
         Reranker.of(directory)
         return
-    open_translator(directory)
+    memory = open_translator(directory).memory
+    if memory is not None and memory.trained is not None:
+        memory.trained.check()
     if f"{ALIGNER}/aligner.json" in directory:
         Aligner.load(directory.path / ALIGNER).after(directory.journal.lessons())

@@ -32,8 +32,7 @@ def learnt_pairs(journal: Journal) -> tuple[Bitext, Alignment]:
     sides: tuple[list[list[str]], list[list[str]]] = ([], [])
     words: tuple[dict[str, None], dict[str, None]] = ({}, {})
     links = []
-    for call in journal.calls:
-        pairs = call.learnt
+    for pairs in journal.learnt:
         for side, known, texts in zip(
             sides, words, ([pair.tokens for pair in pairs], [pair.target_tokens for pair in pairs]), strict=True
         ):
@@ -62,7 +61,7 @@ def open_index(directory: ModelDirectory, folder: str) -> CorpusIndex:
 def open_overlay(directory: ModelDirectory, store: RuleStore) -> Overlay | None:
     """Return the rules of a phrase model with those of the added pairs, None if nothing was ever added to it."""
     old = f"{_INDEX}/index.json" in directory
-    if not old and not any(call.learnt for call in directory.journal.calls):
+    if not old and not directory.journal.learnt:
         return None
     from camber.align.lexical import LexicalTable
     from camber.rules.hiero.index import CorpusIndex

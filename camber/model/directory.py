@@ -336,9 +336,9 @@ class ModelDirectory:
         """What a reader wants to know: rules, words, pairs, added pairs, …."""
         sizes = dict(self.recorded_sizes)
         if self.journal.calls:
-            sizes["added_pairs"] = self.recorded_size("added_pairs") + len(self.journal)
+            sizes["added_pairs"] = self.recorded_size("added_pairs") + len(self.journal.remaining)
             if "pairs" in sizes:
-                sizes["pairs"] = self.recorded_size("pairs") + sum(len(call.learnt) for call in self.journal.calls)
+                sizes["pairs"] = self.recorded_size("pairs") + sum(map(len, self.journal.learnt))
         return sizes
 
     def recorded_size(self, name: str) -> int:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # only adding needs it
 
 FOLDER = "added"
 FORMAT = 1
+#: the format of calls that say who or when, or take pairs back; versions that do not know of that refuse them
+TELLING = 2
 PAIRS, ALIGNER = "pairs.jsonl", "aligner.json"
 #: more folders than this are joined
 MOST_SEGMENTS = 16
@@ -64,6 +66,9 @@ class Call:
     pairs: tuple[Pair, ...]
     has_lesson: bool = False  # the aligner learnt from them
     digest: str = ""  # SHA-256
+    taken_back: tuple[tuple[str, str], ...] = ()  # raw pairs that shall not be known any more
+    author: str = ""
+    time: str = ""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -141,6 +146,38 @@ class Journal:
         return sum(map(len, self.calls))
 
     @cached_property
+    def remaining(self) -> list[tuple[int, Pair, Call]]:
+        """All pairs but those that were taken back later, with their numbers among all that were ever added, from 1."""
+        number = len(self)
+        gone: set[tuple[str, str]] = set()
+        remaining = []
+        for call in reversed(self.calls):
+            gone.update(call.taken_back)
+            for pair in reversed(call.pairs):
+                if (pair.source, pair.target) not in gone:
+                    remaining.append((number, pair, call))
+                number -= 1
+        return remaining[::-1]
+
+    @cached_property
+    def taken_back(self) -> frozenset[tuple[str, str]]:
+        """The pairs that were taken back and not added again since; those of the training among them."""
+        gone: set[tuple[str, str]] = set()
+        for call in self.calls:
+            gone.difference_update((pair.source, pair.target) for pair in call.pairs)
+            gone.update(call.taken_back)
+        return frozenset(gone)
+
+    @property
+    def learnt(self) -> list[list[Pair]]:
+        """The pairs that rules are made of, call by call, without those that were taken back."""
+        groups: dict[int, list[Pair]] = {}
+        for _, pair, call in self.remaining:
+            if pair.links is not None:
+                groups.setdefault(id(call), []).append(pair)
+        return list(groups.values())
+
+    @cached_property
     def digest(self) -> str:
         """What tells this journal from every other one, however its calls are joined."""
         return hashlib.sha256("".join(call.digest for call in self.calls).encode()).hexdigest()
@@ -156,10 +193,19 @@ class Journal:
 
     # --- writing: the caller holds the model's lock --------------------------------------------------------------
 
-    def appended(self, pairs: Sequence[Pair], lesson: Lesson | None) -> Journal:
-        """Write the pairs of one more call; return the journal that is on the disk then."""
+    def appended(
+        self,
+        pairs: Sequence[Pair],
+        lesson: Lesson | None,
+        taken_back: Sequence[tuple[str, str]] = (),
+        *,
+        author: str = "",
+        time: str = "",
+    ) -> Journal:
+        """Write the pairs of one more call, or what it takes back; return the journal that is on the disk then."""
         number = self.segments[-1].last + 1 if self.segments else 1
-        text = _write_call(number, pairs, has_lesson=lesson is not None)
+        call = Call(tuple(pairs), lesson is not None, "", tuple(taken_back), author, time)
+        text = _write_call(number, call)
         journal = self._with(0, number, number, text, lesson)
         if len(journal.segments) > MOST_SEGMENTS:
             try:
@@ -275,13 +321,18 @@ def _sealed(text: str) -> bytes:
     return body + _SEAL + hashlib.sha256(body).hexdigest().encode() + b"\n"
 
 
-def _write_call(number: int, pairs: Sequence[Pair], *, has_lesson: bool) -> bytes:
-    lines = [_json({"format": FORMAT, "call": number, "pairs": len(pairs), "lesson": has_lesson})]
-    for pair in pairs:
+def _write_call(number: int, call: Call) -> bytes:
+    head: dict[str, Any] = {"format": FORMAT, "call": number, "pairs": len(call), "lesson": call.has_lesson}
+    told = {"author": call.author, "time": call.time, "taken_back": len(call.taken_back)}
+    if any(told.values()):
+        head |= {"format": TELLING, **{name: value for name, value in told.items() if value}}
+    lines = [_json(head)]
+    for pair in call.pairs:
         line = {"source": pair.source, "target": pair.target, "tokens": pair.tokens}
         if pair.links is not None:
             line |= {"target_tokens": pair.target_tokens, "links": pair.links}
         lines.append(_json(line))
+    lines += [_json({"source": source, "target": target}) for source, target in call.taken_back]
     return _sealed("\n".join(lines))
 
 
@@ -293,17 +344,27 @@ def _read_calls(path: Path, text: bytes, number: int) -> Iterator[Call]:
         head, *lines = body.split("\n")
         try:
             facts = json.loads(head)
-            if facts["format"] != FORMAT:
+            if facts["format"] not in (FORMAT, TELLING):
                 raise ModelError(
-                    f"{path}: added pairs of format {facts['format']!r}, expected {FORMAT}; use the version of Camber "
-                    "that added them"
+                    f"{path}: added pairs of format {facts['format']!r}, expected {FORMAT} or {TELLING}; use the "
+                    "version of Camber that added them"
                 )
-            if (facts["call"], facts["pairs"]) != (number, len(lines)):
-                raise ValueError(f"call {facts['call']} of {facts['pairs']} pairs, expected {number} of {len(lines)}")
-            yield Call(tuple(_read_pair(line) for line in lines), bool(facts["lesson"]), digest)
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            count, gone = facts["pairs"], facts.get("taken_back", 0)
+            if (facts["call"], count + gone) != (number, len(lines)) or not 0 <= count <= len(lines):
+                raise ValueError(f"call {facts['call']} of {count + gone} pairs, expected {number} of {len(lines)}")
+            author, time = facts.get("author", ""), facts.get("time", "")
+            if not (isinstance(author, str) and isinstance(time, str)):
+                raise ValueError(f"author {author!r:.40} and time {time!r:.40} are no texts")
+            pairs = tuple(map(_read_pair, lines[:count]))
+            taken_back = tuple((pair.source, pair.target) for pair in map(_read_taken_back, lines[count:]))
+            yield Call(pairs, bool(facts["lesson"]), digest, taken_back, author, time)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(f"{path}: not what was added ({error}); {_REMEDY}") from None
         number += 1
+
+
+def _read_taken_back(line: str) -> Pair:
+    return _read_pair(_json({**json.loads(line), "tokens": ""}))
 
 
 def _read_pair(line: str) -> Pair:

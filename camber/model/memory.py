@@ -1,4 +1,7 @@
-"""The memory of a model: lines that were added with their translations, which come back word for word."""
+"""The memory of a model: its training pairs, if it keeps them, and lines that were added with their translations.
+
+Added pairs come back word for word when their source does. All pairs can be looked for by likeness.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from camber.errors import ModelError
+from camber.align.pharaoh import Alignment
+from camber.errors import ModelError, SettingsError
 from camber.files import decode_lines, read_bytes
+from camber.memory.match import Match
+from camber.memory.segments import Found, Segments
 from camber.model.directory import ModelDirectory
+from camber.text.pipeline import TextPipeline
 
+#: the folder of the training pairs
+FOLDER = "memory"
 # version 0.1 kept raw lines, and the source lines as the model sees them, in files instead of a journal
 _FILES = ("added/source.txt", "added/target.txt", "added/tokens.txt")
 
 
 @dataclass(frozen=True)
+class Remembered:
+    """What else is known of an added pair."""
+
+    links: str | None = None  # as in Pharaoh format, between its tokens
+    number: int = 0  # among all pairs that were ever added, from 1
+    author: str = ""
+    time: str = ""
+
+
+@dataclass(frozen=True)
 class Memory:
-    """Added pairs in the order in which they came.
+    """Added pairs in the order in which they came, and the pairs of the training.
 
     >>> memory = Memory(["Ein Haus."], ["A house."], ["ein Haus ."])
     >>> memory.recall("ein  Haus.", ["ein", "Haus", "."])
@@ -26,9 +45,12 @@ class Memory:
     source: Sequence[str]  # raw lines
     target: Sequence[str]
     tokens: Sequence[str]  # of the source lines, with blanks between them
+    facts: Sequence[Remembered] = ()
+    trained: Segments | None = None  # without those that were taken back
+    text: TextPipeline | None = None
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
+        """Return the number of added pairs."""
         return len(self.source)
 
     def recall(self, line: str, tokens: Sequence[str] = ()) -> str | None:
@@ -44,17 +66,103 @@ class Memory:
     def _sentences(self) -> dict[str, str]:
         return dict(zip(self.tokens, self.target, strict=True))
 
+    def matches(self, line: str, threshold: float = 0.7, best: int = 3) -> list[Match]:
+        """Return the pairs whose sources are like a raw line, at least so much, the most like ones first.
+
+        Of equals, added pairs come before those of the training, then those that came more often, then later ones.
+        """
+        if not 0 < threshold <= 1:
+            raise SettingsError(f"a threshold of {threshold:g}: expected a share above 0 and up to 1, such as 0.7")
+        found: list[tuple[Found, Match]] = []
+        if self._added is not None:
+            for near in self._added.nearest(line, threshold, best):
+                found.append((near, self._added_match(self._added, near)))
+        if self.trained is not None:
+            for near in self.trained.nearest(line, threshold, best):
+                source, target = self.trained.pair(near.segment)
+                links = tuple(self.trained.links(near.segment) or ())
+                found.append((near, Match(source, target, near.likeness, near.segment + 1, links)))
+        matches: dict[tuple[str, str], Match] = {}
+        for _, match in sorted(found, key=lambda item: item[0].distance / item[0].length):
+            matches.setdefault((match.source, match.target), match)
+        return list(matches.values())[:best]
+
+    def exact(self, line: str) -> Match | None:
+        """Return the best pair whose source is a raw line, tags included; white space around it does not count."""
+        matches = self.matches(line, 1.0, 1)
+        return matches[0] if matches else None
+
+    def numbered(self) -> list[Match]:
+        """Return all added pairs with their numbers."""
+        return [
+            Match(source, target, 1.0, self._size + fact.number, added=True, author=fact.author, time=fact.time)
+            for source, target, fact in zip(self.source, self.target, self.facts, strict=True)
+        ]
+
+    def pair(self, number: int) -> tuple[str, str] | None:
+        """Return the pair that has a number in listings, None if there is none or it was taken back."""
+        if self.trained is not None and 1 <= number <= self._size:
+            hidden = self.trained.hidden is not None and self.trained.hidden[number - 1]
+            return None if hidden else self.trained.pair(number - 1)
+        places = [at for at, fact in enumerate(self.facts) if self._size + fact.number == number]
+        return (self.source[places[0]], self.target[places[0]]) if places else None
+
+    def pairs_of(self, source: str) -> list[tuple[str, str]]:
+        """Return all pairs with a raw source line."""
+        pairs = [pair for pair in zip(self.source, self.target, strict=True) if pair[0] == source]
+        if self.trained is not None:
+            gone = self.trained.hidden
+            repeats = [at for at in self.trained.repeats(source) if gone is None or not gone[at]]
+            pairs += [self.trained.pair(segment) for segment in repeats]
+        return list(dict.fromkeys(pairs))
+
+    @property
+    def _size(self) -> int:
+        return 0 if self.trained is None else len(self.trained)
+
+    @cached_property
+    def _added(self) -> Segments | None:
+        if not self.source or self.text is None:
+            return None
+        links = [
+            [(int(s), int(t)) for s, t in (link.split("-") for link in (fact.links or "").split())]
+            for fact in self.facts
+        ]
+        return Segments.build(self.text, self.source, self.target, Alignment.from_pairs(links))
+
+    def _added_match(self, segments: Segments, near: Found) -> Match:
+        source, target = segments.pair(near.segment)
+        fact = self.facts[self._last[source, target]]
+        links = tuple(segments.links(near.segment) or ())
+        number = self._size + fact.number
+        return Match(source, target, near.likeness, number, links, added=True, author=fact.author, time=fact.time)
+
+    @cached_property
+    def _last(self) -> dict[tuple[str, str], int]:
+        return {pair: at for at, pair in enumerate(zip(self.source, self.target, strict=True))}
+
     @classmethod
-    def open(cls, directory: ModelDirectory) -> Memory | None:
-        """Return the memory of a model, None if nothing was ever added to it."""
+    def open(cls, directory: ModelDirectory, text: TextPipeline | None = None) -> Memory | None:
+        """Return the memory of a model, None if nothing was ever added to it and it keeps nothing of its training."""
         sides: list[list[str]] = [[], [], []]
+        facts: list[Remembered] = []
+        gone = directory.journal.taken_back
         if _FILES[0] in directory:
             paths = [directory.file(name) for name in _FILES]
             sides = [decode_lines(read_bytes(path), path, exact=True) for path in paths]
             if len({len(side) for side in sides}) > 1:
                 raise ModelError(f"{paths[0].parent}: files of different lengths; copy or train the model again")
-        pairs = [pair for call in directory.journal.calls for pair in call.pairs]
-        sides[0] += [pair.source for pair in pairs]
-        sides[1] += [pair.target for pair in pairs]
-        sides[2] += [pair.tokens for pair in pairs]
-        return cls(*sides) if sides[0] else None
+            facts = [Remembered(None, number) for number in range(1, len(sides[0]) + 1)]
+            stay = [at for at, pair in enumerate(zip(*sides[:2], strict=True)) if pair not in gone]
+            sides, facts = [[side[at] for at in stay] for side in sides], [facts[at] for at in stay]
+        before = directory.recorded_size("added_pairs")
+        for number, pair, call in directory.journal.remaining:
+            for side, own in zip(sides, (pair.source, pair.target, pair.tokens), strict=True):
+                side.append(own)
+            facts.append(Remembered(pair.links, before + number, call.author, call.time))
+        trained = None
+        if text is not None and f"{FOLDER}/words.npy" in directory:
+            trained = Segments.open(directory.path / FOLDER, text)
+            trained = trained.hiding(gone) if gone else trained
+        memory = cls(sides[0], sides[1], sides[2], facts, trained, text)
+        return memory if sides[0] or trained is not None else None

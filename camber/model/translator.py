@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -18,13 +18,15 @@ from camber.corpus.inputs import Input
 from camber.decode.derivation import Derivation, joined
 from camber.decode.searcher import Featured, LogLinear, Searcher
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, SettingsError
+from camber.errors import CamberError, ModelError, SettingsError
 from camber.features.weights import Weights
 from camber.formats.glossary.glossary import Glossary
+from camber.memory.match import Match
 from camber.model.asking import Asked, Asking, Request, disobeyed, requests_for
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
+from camber.progress import log
 from camber.text.pipeline import TextPipeline
 from camber.text.prepared import Paragraph, Prepared
 from camber.text.tags import FORMATS, TEXT
@@ -211,6 +213,21 @@ class Translator(Generic[Search]):
                 recalled = self._recall(paragraph.line, *sentences) if free else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
 
+    def matches(self, line: str, threshold: float = 0.7, best: int = 3) -> list[Match]:
+        """Return the remembered pairs whose sources are most like a raw line, at least so much.
+
+        >>> model.matches("Ein kleines Haus.")[0].percent                           # doctest: +SKIP
+        75
+        """
+        if self.memory is None or self.memory.trained is None:
+            place = "this translator" if self.directory is None else str(self.directory.path)
+            told = f"{place}: keeps no memory of its training (--no-memory, or a version that had none)"
+            if not self.memory:
+                raise ModelError(f"{told}; train it again, or add the pairs with `camber add`")
+            _warn_once(f"{told}; only added pairs are looked at")
+        assert self.memory is not None
+        return self.memory.matches(line, threshold, best)
+
     def _recall(self, line: str, *sentences: Prepared) -> str | None:
         """Return the target of an added pair whose source is this line; what is protected must be the same."""
         if self.memory is None:
@@ -297,6 +314,11 @@ def _with_first(text: str, decoded: list[Translation]) -> list[Translation]:
     return [first, *(item for item in decoded if item is not same)]
 
 
+@cache
+def _warn_once(told: str) -> None:
+    log.warning("%s", told)
+
+
 def load(path: str | Path, *, verify: bool = False) -> Translator[Any]:
     """Open a model directory; `verify` checks every byte first."""
     return ModelDirectory.opened(path, open_translator, verify=verify)
@@ -306,4 +328,4 @@ def open_translator(directory: ModelDirectory, text: TextPipeline | None = None)
     """Open the translator of a directory; `text` is its text pipeline, if that is open already."""
     decoder, weights = open_decoder(directory)
     text = text or TextPipeline.load(directory.path / "text")
-    return Translator(text, decoder, weights, directory, Memory.open(directory))
+    return Translator(text, decoder, weights, directory, Memory.open(directory, text))

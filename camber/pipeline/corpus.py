@@ -88,6 +88,7 @@ def prepare(
     pipeline.save(folder / "text")
     for name, side in zip(("source", "target"), tokens, strict=True):
         save_sentences(Sentences.encode([side[i] for i in kept]), folder, name)
+    np.save(folder / "rows.npy", rows)
     np.save(folder / "kept.npy", rows[kept])
     np.save(folder / "sure.npy", sure_links([made[i].links for i in kept]))
 

@@ -15,6 +15,7 @@ from camber.decode.phrase.settings import DecodeSettings
 from camber.errors import InputError, SettingsError
 from camber.files import decode_lines, read_bytes
 from camber.lm.kneser_ney import LmSettings
+from camber.memory.settings import MemorySettings
 from camber.regress.graph_settings import GraphSettings
 from camber.regress.settings import KernelSettings, PreimageSettings, RegressionSettings
 from camber.regress.transduce.settings import SparseSettings
@@ -40,10 +41,11 @@ STAGES: dict[str, type[Settings]] = {
     "preimage": PreimageSettings,
     "sparse": SparseSettings,
     "graph": GraphSettings,
+    "memory": MemorySettings,
 }
 
 #: tables that every method uses
-SHARED = ("text", "clean", "align")
+SHARED = ("text", "clean", "align", "memory")
 #: tables that those methods use whose models have weights
 WEIGHED = ("lm", "tune")
 
@@ -66,6 +68,7 @@ class TrainSettings:
     preimage: PreimageSettings = field(default_factory=PreimageSettings)
     sparse: SparseSettings = field(default_factory=SparseSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
 
     @classmethod
     def from_dict(cls, tables: dict[str, dict[str, Any]]) -> TrainSettings:

@@ -25,6 +25,7 @@ from camber.features.weights import Weights
 from camber.files import read_lines, read_parallel
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import UNKNOWN, NgramModel
+from camber.memory.segments import Segments
 from camber.metrics.bleu import BLEU
 from camber.model import places
 from camber.model.bend import TABLE
@@ -32,6 +33,7 @@ from camber.model.directory import check_place, is_model, recorded, write_model
 from camber.model.journal import Journal
 from camber.model.kinds import UNTUNED
 from camber.model.language_models import language_sizes, open_language_models, save_language_models
+from camber.model.memory import FOLDER as MEMORY
 from camber.model.translator import Translator, load
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
 from camber.pipeline.importing import SIDES, Corpus, import_corpora
@@ -126,6 +128,7 @@ def train(
         if dev is not None:
             _tell_of_repeats(dev, text[0])
         made = training.make(*text, arpas, Path(alignment) if alignment else None, held_out)
+        memory = training.memory(made, *text) if settings.memory.memory else None
         dev = dev or _held_out(made.corpus)
         tuning, told = None, False
         if tuned and dev and _can_be_tuned_on(dev):
@@ -138,10 +141,10 @@ def train(
         if tuning is None and settings.tune.bend not in (KEEP, NONE):
             log.warning("not bent: %s is made by tuning, and there was too little text to tune on", settings.tune.bend)
         try:
-            training.assemble(model, made, tuning)
+            training.assemble(model, made, tuning, memory)
         except PairsAdded as error:  # the work is not lost, and neither are the pairs
             beside = places.free_name(model, "trained")
-            training.assemble(beside, made, tuning)
+            training.assemble(beside, made, tuning, memory)
             raise PairsAdded(f"{error}; that happened while this training ran, whose model is in {beside}") from None
         if not keep_work:
             stages.remove()
@@ -252,6 +255,20 @@ class Training:
         inputs = {"corpus": corpus, "clusters": settings.clusters, "merges": settings.subword_merges, "align": align}
         return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.words"))
 
+    def memory(self, made: Made, source: Path, target: Path) -> Stage:
+        """Keep the raw pairs of the training, and index them."""
+
+        def keep(folder: Path) -> None:
+            corpus = made.corpus.folder
+            rows = np.load(corpus / "rows.npy")
+            first, second = ([side[row] for row in rows] for side in read_parallel(source, target))
+            places = np.searchsorted(rows, np.load(corpus / "kept.npy"))
+            text = TextPipeline.load(corpus / "text")
+            Segments.build(text, first, second, _load_alignment(made.aligned.folder), places).save(folder)
+
+        inputs = {"corpus": made.corpus, "aligned": made.aligned, "source": source, "target": target}
+        return self.stages.run("memory", inputs, keep, code=("camber.memory", "camber.text"))
+
     def untuned(self, made: Made) -> Translator:
         """Open what the stages made as a translator with untuned weights."""
         rules = weighed(self.method).open_rules(made.rules.folder, self.settings)
@@ -289,7 +306,7 @@ class Training:
         tables = json.loads((stage.folder / "settings.json").read_text(encoding="utf-8"))
         return replace(self, settings=TrainSettings.from_dict(tables))
 
-    def assemble(self, model: Path, made: Made, tuning: Stage | None) -> None:
+    def assemble(self, model: Path, made: Made, tuning: Stage | None, memory: Stage | None) -> None:
         """Put the stages' outputs together into a model directory."""
         method = self.method
         with write_model(model, method.kind, _as_made(self.settings, method, tuning)) as draft:
@@ -299,6 +316,9 @@ class Training:
             if made.language is not None:
                 draft.take_folder(made.language.folder)
             draft.take_folder(made.rules.folder, method.folder)
+            if memory is not None:
+                draft.take_folder(memory.folder, MEMORY)
+                draft.sizes["memory"] = len(np.load(memory.folder / "times.npy"))
             for name, place in method.keeps.items():
                 if (made.aligned.folder / name).is_dir():
                     draft.take_folder(made.aligned.folder / name, place)

@@ -47,6 +47,7 @@ from camber.lm.arpa import read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
 from camber.lm.trie import NgramTrie
+from camber.memory.segments import Segments
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.metrics.ter import TER
@@ -166,6 +167,7 @@ def _use_everything() -> None:
     for kind in SELECTORS:
         selector = make_selector(kind, bitext)
         coverage(bitext.source, bitext.source, [selector.select_set(bitext.source, 5, engine=Threads(1))] * len(bitext))
+    Segments.build(TextPipeline(TextSettings()), source, target).nearest(source[0])
     with TemporaryDirectory() as folder:
         _use_files(Path(folder), store, trie, alignment)
         _use_checks(Path(folder), store, CorpusIndex.build(bitext, alignment), NgramModel.from_trie(trie))

@@ -253,6 +253,8 @@ def use(model: Path, lines: list[str]) -> None:
     for best in translator.translations(lines, nbest=3):
         with contextlib.suppress(AttributeError):  # regressions know no alignment
             translator.decoder.word_alignment(best[0].derivation)
+    for line in lines if translator.memory is not None else ():
+        translator.matches(line, 0.4)
     if (model / "align" / "aligner.json").exists():
         aligner = Aligner.load(model / "align").after(directory.journal.lessons())
         pairs = [line.split() for line in lines]

@@ -37,6 +37,7 @@ run("train", "--source", files / "dev.es", "--target", files / "dev.en", "--mode
     "--lm", folder / "arpa")
 run("translate", folder / "m", "--input", files / "test.es", "--output", folder / "out", "--nbest", 5,
     "--nbest-file", folder / "nbest", "--alignment-file", folder / "links")
+run("match", folder / "m", "--input", files / "test.es", "--output", folder / "out2")
 run("score", "--ref", files / "test.en", folder / "out", files / "test.es", "--tokenize", "none", "--json")
 run("tune", folder / "m", "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
 run("train", "--method", "hiero", "--source", files / "dev.es", "--target", files / "dev.en", "--model", folder / "h",
