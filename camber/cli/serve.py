@@ -26,6 +26,7 @@ from camber.serve.settings import ServeSettings
 @click.option("--new-key", metavar="NAME", help="Make a key, add it to --keys, print it once, and end.")
 @click.option("--new-key-learns", is_flag=True, help="The new key may add translations, too.")
 @click.option("--glossary", type=FILE, help="Terms that all translations must use: CSV, TSV or TBX.")
+@click.option("--glossaries", type=FILE, help="Folder for glossaries that clients make (default: lost at the end).")
 @settings_options(ServeSettings)
 @engine_option
 def command(
@@ -36,6 +37,7 @@ def command(
     new_key: str | None,
     new_key_learns: bool,
     glossary: Path | None,
+    glossaries: Path | None,
     engine: Threads,
     **values: Any,
 ) -> None:
@@ -55,4 +57,13 @@ def command(
     if keys is not None and not keys.exists():
         raise CamberError(f"{keys}: no such file; make a key with: camber serve --keys {keys} --new-key NAME")
     settings = pick(ServeSettings, values)
-    serve(models, host=host, port=port, settings=settings, keys=keys, glossary=glossary, threads=engine.count)
+    serve(
+        models,
+        host=host,
+        port=port,
+        settings=settings,
+        keys=keys,
+        glossary=glossary,
+        glossaries=glossaries,
+        threads=engine.count,
+    )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from camber.corpus.constraints import FREE, Ban, Constraints, Row, Term, settle
 from camber.decode.derivation import Derivation
@@ -45,6 +46,10 @@ class Asked(NamedTuple):
     whole: bool = False  # the prefix is all there is to say
 
 
+#: glossaries, tokenised: whoever translates text by text with one and the same does that once
+_FINDERS: WeakKeyDictionary[TextPipeline, WeakKeyDictionary[Glossary, TermFinder]] = WeakKeyDictionary()
+
+
 class Asking:
     """Turns glossaries and requests into constraints on sentences."""
 
@@ -60,7 +65,10 @@ class Asking:
     def _find(self, glossary: Glossary) -> TermFinder:
         if "terms" not in self.decoder.takes:
             raise CamberError("models of this kind take no glossary; train with --method phrase or hiero")
-        return TermFinder(glossary, self.text)
+        finders = _FINDERS.setdefault(self.text, WeakKeyDictionary())
+        if glossary not in finders:
+            finders[glossary] = TermFinder(glossary, self.text)
+        return finders[glossary]
 
     def of(self, paragraph: Paragraph, request: Request) -> list[Asked]:
         """Return what is asked of each sentence of a line."""

@@ -111,14 +111,15 @@ class Translator(Generic[Search]):
 
     def prepare(self, line: str) -> Prepared:
         """Prepare a raw sentence; a word that the model knows only in another case takes that case."""
-        return self._known_case(self.text.prepare(line))
+        return self.known_case(self.text.prepare(line))
 
     def paragraph(self, line: str, format: str = TEXT) -> Paragraph:
         """Prepare the sentences of a raw line (see :meth:`prepare`), which may be of a format with tags."""
         paragraph = self.text.paragraph(line, format)
-        return replace(paragraph, sentences=tuple(map(self._known_case, paragraph.sentences)))
+        return replace(paragraph, sentences=tuple(map(self.known_case, paragraph.sentences)))
 
-    def _known_case(self, prepared: Prepared) -> Prepared:
+    def known_case(self, prepared: Prepared) -> Prepared:
+        """Return a sentence in which words that the model knows only in another case take that case."""
         if self.text.settings.tokenizer == "none":
             return prepared
         known = self._source_words.id

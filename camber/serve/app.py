@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +15,8 @@ from starlette.types import Receive, Scope, Send
 
 from camber.serve.calls import Answer, Busy, Call, Refusal
 from camber.serve.house import House
-from camber.serve.protocols import libretranslate
+from camber.serve.protocols import apertium, deepl, libretranslate, moses, tmserver
+from camber.serve.spec import spec
 
 Handler = Callable[[House, Call], Awaitable[Answer]]
 Refuse = Callable[[Refusal], Answer]
@@ -50,6 +52,11 @@ async def readiness(house: House, call: Call) -> Answer:
     return Answer({"status": "ok"}) if house.ready else Answer({"status": "stopping"}, 503)
 
 
+async def describe(house: House, call: Call) -> Answer:
+    """Describe all of this."""
+    return Answer(spec())
+
+
 async def metrics(house: House, call: Call) -> Answer:
     """Tell counts and durations to Prometheus."""
     if house.keys is not None:
@@ -57,18 +64,37 @@ async def metrics(house: House, call: Call) -> Answer:
     return Answer(house.metrics.exposition(), type="text/plain; version=0.0.4; charset=utf-8")
 
 
+_LANGPAIR = "/translate?langpair="  # the path that two protocols have is another one with this parameter
+_UNIT = "/{source}/{target}/unit/{text}"
+
+
 def routes() -> dict[str, dict[str, Route]]:
-    """Return path → method → who answers."""
-    return {
+    """Return path → method → who answers; {} is any one part of a path."""
+    apy = apertium.refusal
+    found = {
         "/translate": {"POST": Route(libretranslate.translate)},
+        _LANGPAIR: {method: Route(apertium.translate, apy) for method in ("GET", "POST")},
+        "/listPairs": {"GET": Route(apertium.list_pairs, apy, works=False)},
+        "/identifyLang": {method: Route(apertium.identify, apy) for method in ("GET", "POST")},
+        "/RPC2": {"POST": Route(moses.call, moses.refusal)},
+        "/RPC2/{}": {"POST": Route(moses.call, moses.refusal)},
+        _UNIT: {
+            "GET": Route(tmserver.unit, tmserver.refusal),
+            "PUT": Route(tmserver.learn, tmserver.refusal),
+            "POST": Route(tmserver.learn, tmserver.refusal),
+        },
         "/languages": {"GET": Route(libretranslate.languages, works=False)},
         "/detect": {"POST": Route(libretranslate.detect)},
         "/suggest": {"POST": Route(libretranslate.suggest)},
         "/frontend/settings": {"GET": Route(libretranslate.frontend_settings, works=False)},
+        "/spec": {"GET": Route(describe, works=False)},
         "/health": {"GET": Route(health, works=False)},
         "/ready": {"GET": Route(readiness, works=False)},
         "/metrics": {"GET": Route(metrics, works=False)},
     }
+    for path, by_method in deepl.PATHS.items():
+        found[path] = {method: Route(handler, deepl.refusal) for method, handler in by_method.items()}
+    return found
 
 
 class App:
@@ -124,9 +150,25 @@ class App:
 
     def _find(self, call: Call) -> tuple[str, Route | None, Sequence[str]]:
         """Return a label for metrics (no text of a request), who answers, and the methods that the path knows."""
-        by_method = self.routes.get(call.path, {})
+        label = self._label(call)
+        by_method = self.routes.get(label, {})
         method = "GET" if call.method == "HEAD" else call.method
-        return call.path if by_method else "other", by_method.get(method), sorted(by_method)
+        return label, by_method.get(method), sorted(by_method)
+
+    def _label(self, call: Call) -> str:
+        path = call.path
+        if path == "/translate" and re.search(r"(?:^|&)langpair=", call.query):
+            return _LANGPAIR
+        if path in self.routes:
+            return path
+        if tmserver.PATH.fullmatch(call.raw_path):
+            return _UNIT
+        parts = path.split("/")
+        for known in self.routes:
+            own = known.split("/")
+            if len(own) == len(parts) and all(mine in ("{}", part) for mine, part in zip(own, parts, strict=True)):
+                return known
+        return "other"
 
     async def _answer(self, call: Call, route: Route | None, allowed: Sequence[str], receive: Receive) -> Answer:
         if call.method == "OPTIONS":
@@ -150,7 +192,7 @@ class App:
         except ClientDisconnect:
             raise
         except Exception:
-            log.exception("%s", call.path.split("/unit/")[0])
+            log.exception("a request to %s failed", self._label(call))
             return route.refuse(Refusal(500, "internal error"))
 
 

@@ -60,7 +60,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)  # names in small letters
     body: bytes = b""
 
-    @cached_property
+    @property
     def path(self) -> str:
         """The path without doubled slashes, and without one at its end.
 
@@ -94,11 +94,7 @@ class Call:
 
     @cached_property
     def fields(self) -> dict[str, list[Any]]:
-        """All parameters, each with its values: of the body, be it JSON or a form, then of the query.
-
-        >>> Call("POST", "/", "b=3", {"content-type": "application/x-www-form-urlencoded"}, b"a=1&a=2").fields
-        {'a': ['1', '2'], 'b': ['3']}
-        """
+        """All parameters, each with its values: of the body, be it JSON or a form, then of the query."""
         found: dict[str, list[Any]] = {}
         if self.body and self.is_json:
             found = {key: value if isinstance(value, list) else [value] for key, value in self.json.items()}
@@ -111,7 +107,11 @@ class Call:
         return found
 
     def value(self, name: str) -> Any:
-        """Return the first value of a parameter; None if there is none. JSON keeps lists as they are."""
+        """Return the first value of a parameter; None if there is none. JSON keeps lists as they are.
+
+        >>> Call("POST", "/", "b=3", {"content-type": "application/x-www-form-urlencoded"}, b"a=1&a=2").value("b")
+        '3'
+        """
         if self.body and self.is_json and name in self.json:
             return self.json[name]
         values = self.fields.get(name)

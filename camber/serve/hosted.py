@@ -32,6 +32,7 @@ class Hosted:
         self.source, self.target = source or self._language("source"), target or self._language("target")
         self.glossary = Glossary.read(glossary, self.source, self.target) if glossary else None
         self._adder: Any = None
+        self._whole: tuple[Translator[Any], Translator[Any]] | None = None
         self._lock = threading.Lock()  # among threads that add or open
 
     def _language(self, side: str) -> str:
@@ -47,6 +48,14 @@ class Hosted:
     def name(self) -> str:
         """What the model is called: its directory."""
         return self.path.resolve().name
+
+    def reading(self, *, split: bool) -> Translator[Any]:
+        """Return the translator, which takes the sentences of a line one by one, or not."""
+        if split or not self.translator.text.settings.split:
+            return self.translator
+        if self._whole is None or self._whole[0] is not self.translator:
+            self._whole = self.translator, self.translator.reading({"split": False})
+        return self._whole[1]
 
     def changed(self) -> bool:
         """Say whether the directory is no longer what was opened."""

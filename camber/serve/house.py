@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from camber.engine.threads import default_threads
@@ -20,6 +21,7 @@ from camber.model.asking import Request
 from camber.progress import log
 from camber.serve.calls import Busy, Call, Refusal
 from camber.serve.detect import Detected, Detector, counts_of
+from camber.serve.glossaries import Glossaries
 from camber.serve.hosted import Hosted
 from camber.serve.jobs import Best, Decoding, Options
 from camber.serve.keys import LEARN, TRANSLATE, Key, Keys
@@ -42,6 +44,14 @@ class Translated(NamedTuple):
         return self.pieces.join([best[0].text for best in self.found])
 
 
+class Match(NamedTuple):
+    """A pair of a model's memory, and how alike its source is to what was asked, 0 to 100."""
+
+    source: str
+    target: str
+    quality: int
+
+
 class House:
     """Everything behind the protocols."""
 
@@ -51,6 +61,7 @@ class House:
         settings: ServeSettings,
         keys: Keys | None = None,
         threads: int = 0,
+        glossaries: Path | None = None,
     ) -> None:
         self.models: dict[tuple[str, str], Hosted] = {}
         for model in models:
@@ -62,6 +73,7 @@ class House:
                 )
             self.models[pair] = model
         self.settings, self.keys, self.metrics = settings, keys, Metrics()
+        self.glossaries = Glossaries(glossaries)
         self.decoding = Decoding(threads or default_threads(), settings.batch, settings.cache, self.metrics)
         self.ready = False
         self._places: asyncio.Semaphore | None = None
@@ -213,15 +225,26 @@ class House:
         if longest > self.settings.sentence_limit:
             raise Refusal(400, told.format(f"a line of {longest} words", "sentence", self.settings.sentence_limit))
 
-    def options(self, model: Hosted, nbest: int = 1, format: str = TEXT, glossary: Glossary | None = None) -> Options:
+    def options(
+        self,
+        model: Hosted,
+        nbest: int = 1,
+        format: str = TEXT,
+        glossary: Glossary | None = None,
+        *,
+        split: bool = True,
+        tokens: bool = False,
+    ) -> Options:
         """Return how texts are to be translated; a model that was trained without protected text knows no mark-up."""
+        if tokens:
+            return Options(model.translator, nbest, tokens=True)
         if not model.translator.text.protects:
             format = TEXT
         if "terms" in model.translator.decoder.takes:
             glossary = glossary or model.glossary
         elif glossary is not None:
             raise Refusal(400, f"the model {model.name} takes no glossary")
-        return Options(model.translator, nbest, format, glossary)
+        return Options(model.reading(split=split), nbest, format, glossary)
 
     async def translate(
         self, texts: Sequence[str], options: Options, until: float, requests: Iterable[Request] = ()
@@ -238,15 +261,35 @@ class House:
         ]
         found = iter(await self.decoding.translations(options, flat, asked, until))
         translated = [Translated(pieces, [next(found) for _ in pieces.texts]) for pieces in split]
-        letters = sum(map(len, texts))
-        self.metrics.count("camber_characters_total", "Characters that were translated.", letters)
-        self.metrics.observe(
-            "camber_translate_seconds", "Seconds from a request to its translation.", time.monotonic() - begin
-        )
+        self._count(texts, begin)
         if self.settings.log_text:
             for text, item in zip(texts, translated, strict=True):
                 log.info("translated %r to %r", text, item.text)
         return translated
+
+    def _count(self, texts: Sequence[str], begin: float) -> None:
+        took = time.monotonic() - begin
+        self.metrics.count("camber_characters_total", "Characters that were translated.", sum(map(len, texts)))
+        self.metrics.observe("camber_translate_seconds", "Seconds from a request to its translation.", took)
+
+    async def translate_tokens(self, texts: Sequence[str], options: Options, until: float) -> list[Best]:
+        """Translate texts that are tokens already; nothing is found for a text without any."""
+        begin = time.monotonic()
+        rows = [row for row, text in enumerate(texts) if text.split()]
+        free = [Request()] * len(rows)
+        found = await self.decoding.translations(options, [texts[row] for row in rows], free, until)
+        self._count(texts, begin)
+        by_row = dict(zip(rows, found, strict=True))
+        return [by_row.get(row, []) for row in range(len(texts))]
+
+    async def matches(self, model: Hosted, text: str, count: int) -> list[Match]:
+        """Return what the memory of a model has like a text, the most alike first."""
+        memory = model.translator.memory
+        if memory is None or not count:
+            return []
+        tokens = model.translator.source_tokens(text)
+        target = memory.recall(text, tokens)
+        return [] if target is None else [Match(text, target, 100)]
 
     async def learn(self, model: Hosted, source: str, target: str) -> int:
         """Add a pair to a model; whoever asks next gets the model that knows it."""

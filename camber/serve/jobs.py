@@ -21,6 +21,7 @@ from camber.model.translator import Translation, Translator
 from camber.progress import log
 from camber.serve.calls import Busy, Refusal
 from camber.serve.metrics import SIZES, Metrics
+from camber.serve.tokens import translate_tokens
 
 Best = list[Translation]
 
@@ -32,6 +33,7 @@ class Options(NamedTuple):
     nbest: int = 1
     format: str = "text"
     glossary: Glossary | None = None
+    tokens: bool = False  # texts are tokens already (see `camber.serve.tokens`)
 
 
 @dataclass(eq=False)
@@ -211,6 +213,8 @@ class Decoding:
         texts = [job.texts[place] for job, place in taken]
         requests = [job.requests[place] for job, place in taken]
         try:
+            if options.tokens:
+                return list(translate_tokens(options.translator, texts, options.nbest))
             return list(
                 options.translator.translations(
                     texts,

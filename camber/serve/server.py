@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
 import socket
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +33,17 @@ def serve(
     settings: ServeSettings | None = None,
     keys: str | Path | None = None,
     glossary: str | Path | None = None,
+    glossaries: str | Path | None = None,
     threads: int = 0,
 ) -> None:
     """Serve models until the process is told to stop (SIGINT, SIGTERM).
 
+    `glossary` holds for all translations; in the folder `glossaries`, those that clients make are kept.
+
     A model is a directory, or ``fr-en=DIRECTORY`` where it does not say which languages it translates. Port 0 is any
     that is free; the log says which.
     """
-    app = make_app(models, settings=settings, keys=keys, glossary=glossary, threads=threads)
+    app = make_app(models, settings=settings, keys=keys, glossary=glossary, glossaries=glossaries, threads=threads)
     try:
         import uvicorn
     except ImportError:
@@ -59,10 +65,25 @@ def serve(
     log.info("serving on http://%s:%d (process %d)", shown, listening.getsockname()[1], os.getpid())
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        with _ending_well():
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
     log.info("stopped")
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """Let the signals that stop the server be no more than that: uvicorn raises them again when it has stopped."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 MISSING = "the server needs packages that are not installed; install them with: pip install 'camber[serve]'"
@@ -74,6 +95,7 @@ def make_app(
     settings: ServeSettings | None = None,
     keys: str | Path | None = None,
     glossary: str | Path | None = None,
+    glossaries: str | Path | None = None,
     threads: int = 0,
 ) -> Any:
     """Return the application (ASGI) for models, to be run by any server."""
@@ -94,7 +116,8 @@ def make_app(
         source, target, path = named_model(str(model))
         hosted.append(Hosted(path, source, target, Path(glossary) if glossary else None))
     count = threads or (LOCAL.count if isinstance(LOCAL, Threads) else 0) or default_threads()
-    return App(House(hosted, settings or ServeSettings(), Keys(keys) if keys else None, count))
+    folder = Path(glossaries) if glossaries else None
+    return App(House(hosted, settings or ServeSettings(), Keys(keys) if keys else None, count, folder))
 
 
 def named_model(text: str) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from camber.serve.detect import Detected
 from camber.serve.house import House, Translated
 from camber.serve.keys import LEARN
 from camber.serve.languages import language_name
+from camber.serve.protocols import apertium
 from camber.serve.texts import alternatives
 
 #: header of an answer whose text is not translated
@@ -71,7 +72,12 @@ def _detection(item: Detected) -> dict[str, Any]:
 
 
 async def translate(house: House, call: Call) -> Answer:
-    """Answer /translate."""
+    """Answer /translate; with a langpair in its form, it is one of Apertium's."""
+    if call.value("langpair"):
+        try:
+            return await apertium.translate(house, call)
+        except Refusal as error:
+            return apertium.refusal(error)
     house.allowed(call)
     ask = parse(call)
     house.check_sizes(ask.texts)

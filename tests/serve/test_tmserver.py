@@ -1,0 +1,30 @@
+"""The protocol of tmserver: what a memory has like a segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.testclient import TestClient
+
+Serving = Callable[..., TestClient]
+
+
+def test_a_segment_that_was_learnt_is_found(serving: Serving, own_french: Path) -> None:
+    client = serving([own_french], learn=True)
+    text = "Voir a/b : 100 % du fichier ?"
+    place = "/fr/en/unit/" + quote(text, safe="")
+    assert client.get(place).json() == []
+    assert client.put(place, json={"source": text, "target": "See a/b: 100% of the file?"}).status_code == 200
+    (match,) = client.get(place).json()
+    assert (match["source"], match["target"], match["quality"]) == (text, "See a/b: 100% of the file?", 100)
+    assert client.get("/tmserver" + place).json() == [match]
+
+
+def test_other_languages_and_memories_are_refused(serving: Serving, client: TestClient) -> None:
+    assert client.get("/de/en/unit/Haus").status_code == 404
+    assert client.put("/fr/en/unit/Bonjour", json={"target": "Hi"}).status_code == 403
+    learning = serving(learn=True)
+    assert learning.put("/fr/en/unit/Bonjour", json={}).status_code == 400
+    assert serving(unknown_pairs="echo").get("/de/en/unit/Haus").json() == []
