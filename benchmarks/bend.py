@@ -35,8 +35,8 @@ from camber.engine import Threads
 from camber.features.weights import Weights
 from camber.files import read_lines, words
 from camber.model.translator import Translator
+from camber.pipeline.rewrite import with_weights
 from camber.pipeline.settings import TrainSettings
-from camber.pipeline.tune import with_weights
 from camber.tune.bending import bent_decoder
 
 ROOT = Path(__file__).resolve().parent.parent

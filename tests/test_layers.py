@@ -29,7 +29,7 @@ LAYERS = (
     ("bend",),
     ("memory",),
     ("decode",),
-    ("regress",),
+    ("regress", "confidence"),
     ("tune",),
     ("model",),
     ("rerank",),

@@ -16,6 +16,7 @@ import click
 VERBS = {
     "add": "Add sentence pairs to a model, without training.",
     "align": "Word-align two parallel files.",
+    "calibrate": "Find out how sure a model's translations are.",
     "convert": "Bring a Moses or cdec model along.",
     "curves": "Draw what the bent features of a model learnt.",
     "detokenize": "Join tokens to raw text.",

@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 @click.option("--glossary", type=FILE, help="Terms that the translations must use: CSV, TSV or TBX.")
 @click.option("--prefix", help="How every translation begins; it is completed.")
 @click.option("--constraints", type=FILE, help="What is asked of each line: JSON Lines with terms, forbidden, prefix.")
+@click.option(
+    "--confidence",
+    type=FILE,
+    help="Write how sure the engine is of every translation and its words: JSON Lines, one object per line.",
+)
 @click.option("--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).")
 @click.option(
     "--format",
@@ -75,6 +80,7 @@ def command(
     glossary: Path | None,
     prefix: str | None,
     constraints: Path | None,
+    confidence: Path | None,
     alignment_file: Path | None,
     format: str,
     split: bool | None,
@@ -96,7 +102,7 @@ def command(
         refuse_idle(["nbest_format", "distinct"], "without --nbest-file")
     elif not (written := format_to_write(nbest_file, nbest_format or AUTO)).any_feature:
         raise click.UsageError(f"the n-best format {written.name} has no place for the features of a model")
-    check_outputs(output, nbest_file, alignment_file)
+    check_outputs(output, nbest_file, confidence, alignment_file)
     changes = given(DecodeSettings, values) | given(PreimageSettings, values, but=_PHRASE_FLAGS)
     translator = _reading(_searching(load(model), model, changes), model, format, split, protect)
     languages = translator.text.settings.source_lang, translator.text.settings.target_lang
@@ -107,6 +113,8 @@ def command(
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
         links = stack.enter_context(write_whole(alignment_file)) if alignment_file else None
+        sure = stack.enter_context(write_whole(confidence)) if confidence else None
+        listed = nbest_file is not None and format_to_write(nbest_file, nbest_format or AUTO).holds_parts
         candidates: list[list[Translation]] = []
         repaired: list[tuple[int, str]] = []
         translations = translator.translations(
@@ -119,6 +127,7 @@ def command(
             prefix=prefix,
             requests=requests,
             format=format,
+            confidence=sure is not None or listed,
         )
         for number, best in enumerate(translations, 1):
             for note in best[0].notes:
@@ -128,6 +137,8 @@ def command(
                 repaired.append((number, best[0].repairs[0]))
             if interactive:
                 out.flush()
+            if sure:
+                sure.write(_confidence(best[0], calibrated=translator.calibration is not None) + "\n")
             if links:
                 # nothing is known about the links of a text that was recalled
                 pairs = () if best[0].recalled else best[0].links
@@ -155,6 +166,20 @@ def _reading(translator: Translator, model: Path, format: str, split: bool | Non
         return translator
     changes: dict[str, Any] = {} if split is None else {"split": split}
     return translator.reading(changes | ({"protect": protect} if protect else {}))
+
+
+def _confidence(translation: Translation, *, calibrated: bool) -> str:
+    """Return how sure a translation is, and each word of its text with its place there, as JSON."""
+    import json
+
+    words = [
+        {"text": translation.text[start:end], "place": [start, end], "confidence": round(value, 4)}
+        for (start, end), value in zip(translation.places, translation.word_confidences, strict=True)
+        if start >= 0
+    ]
+    assert translation.confidence is not None
+    item = {"text": translation.text, "confidence": round(translation.confidence, 4), "calibrated": calibrated}
+    return json.dumps({**item, "words": words}, ensure_ascii=False)
 
 
 def _searching(translator: Translator, model: Path, changes: dict[str, Any]) -> Translator:

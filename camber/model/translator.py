@@ -13,6 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy as np
+
+from camber.confidence.calibration import CANDIDATES, FILE, Calibration, Confidence, judge_by_list
 from camber.corpus import Vocabulary
 from camber.corpus.inputs import Input
 from camber.decode.derivation import Derivation, joined
@@ -28,6 +31,7 @@ from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
 from camber.progress import log
 from camber.text.pipeline import TextPipeline
+from camber.text.places import places_in
 from camber.text.prepared import Paragraph, Prepared
 from camber.text.tags import FORMATS, TEXT
 
@@ -61,6 +65,9 @@ class Translation:
     links: tuple[tuple[int, int], ...] = ()  # of the derivation: (source, target) positions of tokens
     repairs: tuple[str, ...] = ()  # what had to be done so that protected text came back whole
     notes: tuple[str, ...] = ()  # which terms could not be had, and why
+    confidence: float | None = None  # how sure the engine is, from 0 to 1, if that was asked for
+    word_confidences: tuple[float, ...] = ()  # the same of every word of the derivation; of a recalled text: none
+    places: tuple[tuple[int, int], ...] = ()  # where each of these words stands in the text; (-1, -1): nowhere
 
 
 class Translator(Generic[Search]):
@@ -73,13 +80,15 @@ class Translator(Generic[Search]):
         weights: Weights,
         directory: ModelDirectory | None = None,
         memory: Memory | None = None,
+        calibration: Calibration | None = None,
     ) -> None:
         """Put a text pipeline around a decoder; `weights` are the decoder's, with their signature.
 
-        `memory` holds added pairs, whose exact repeats come back as their translations.
+        `memory` holds added pairs, whose exact repeats come back as their translations. A `calibration` says how sure
+        translations are; without one, that is their posterior over the list of candidates.
         """
         self.text, self.decoder, self.weights, self.directory = text, decoder, weights, directory
-        self.memory = memory
+        self.memory, self.calibration = memory, calibration
 
     @property
     def settings(self) -> Any:
@@ -88,14 +97,22 @@ class Translator(Generic[Search]):
 
     def searching(self, changes: Mapping[str, Any]) -> Translator[Search]:
         """Return the same model with other settings of the search, such as ``{"pop_limit": 100}``."""
-        return Translator(self.text, self.decoder.searching(changes), self.weights, self.directory, self.memory)
+        return self._with(decoder=self.decoder.searching(changes))
 
     def reading(self, changes: Mapping[str, Any]) -> Translator[Search]:
         """Return the same model with other settings of how lines are read, such as ``{"split": False}``.
 
         A pattern for ``protect`` is one more beside that of the model.
         """
-        return Translator(self.text.reading(changes), self.decoder, self.weights, self.directory, self.memory)
+        return self._with(text=self.text.reading(changes))
+
+    def calibrated(self, calibration: Calibration | None) -> Translator[Search]:
+        """Return the same model, which goes by this when it says how sure it is."""
+        return self._with(calibration=calibration)
+
+    def _with(self, **changes: Any) -> Translator[Search]:
+        now = {name: getattr(self, name) for name in ("text", "decoder", "weights", "directory", "memory")}
+        return Translator(**{**now, "calibration": self.calibration, **changes})
 
     def reweighted(self: Translator[LogLinear], weights: Weights) -> Translator[LogLinear]:
         """Return the same model with other weights."""
@@ -165,12 +182,15 @@ class Translator(Generic[Search]):
         prefix: str | Sequence[str] | None = None,
         requests: Iterable[Request] | None = None,
         format: str = TEXT,
+        confidence: bool = False,
     ) -> Iterator[list[Translation]]:
         """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time.
 
         What a `glossary` asks for is obeyed in all lines, a prefix in all or one by one; `requests` say what is asked
         of each line. A term that cannot be had is left out, and there is a note about it.
         `format` is "text", "html" or "xliff-inline": what counts as a tag, and whether there are entities.
+        With `confidence`, translations say how sure the engine is of them and of their words, which looks at some more
+        candidates; that of several sentences is their mean, by words. A recalled text is certain.
         """
         if format not in FORMATS:
             raise SettingsError(f"format is {format!r}; expected one of {', '.join(FORMATS)}")
@@ -179,7 +199,7 @@ class Translator(Generic[Search]):
                 f"expected lines, not the single {type(lines).__name__} {lines[:40]!r}; put it into a list"
             )
         asking, wanted = Asking(self.text, self.decoder, glossary), requests_for(prefix, requests)
-        return self._translations(iter(lines), nbest, distinct, engine, chunk, asking, wanted, format)
+        return self._translations(iter(lines), nbest, distinct, engine, chunk, asking, wanted, format, confidence)
 
     def _translations(
         self,
@@ -191,6 +211,7 @@ class Translator(Generic[Search]):
         asking: Asking,
         wanted: Iterator[Request],
         format: str,
+        confidence: bool,
     ) -> Iterator[list[Translation]]:
         first = 0
         while group := list(islice(lines, chunk)):
@@ -201,15 +222,17 @@ class Translator(Generic[Search]):
                 for number, (paragraph, some) in enumerate(zip(source, asked, strict=True), first)
                 for sentence, own in zip(paragraph.sentences, some, strict=True)
             ]
-            decoded = self.decoder.decode(inputs, nbest, distinct=distinct, engine=engine)
+            candidates = max(nbest, CANDIDATES) if confidence else nbest
+            found = self.decoder.decode(inputs, candidates, distinct=distinct, engine=engine)
+            decoded = iter(self._judged(list(found), inputs, nbest)) if confidence else ((best, None) for best in found)
             first += len(group)
             for paragraph, some in zip(source, asked, strict=True):
                 sentences = paragraph.sentences
-                found = [
-                    self._finished(next(decoded), sentence, own, asking)
+                finished = [
+                    self._finished(*next(decoded), sentence, own, asking)
                     for sentence, own in zip(sentences, some, strict=True)
                 ]
-                best = _combined(found, paragraph, nbest)
+                best = _combined(finished, paragraph, nbest)
                 free = self.memory and not any(own.constraints for own in some)
                 recalled = self._recall(paragraph.line, *sentences) if free else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
@@ -229,6 +252,16 @@ class Translator(Generic[Search]):
         assert self.memory is not None
         return self.memory.matches(line, threshold, best)
 
+    def _judged(
+        self, found: list[Sequence[Derivation]], inputs: Sequence[Input], nbest: int
+    ) -> list[tuple[Sequence[Derivation], list[Confidence]]]:
+        """Return the `nbest` best derivations of each sentence, and how sure they are by all that were found."""
+        if self.calibration is None:
+            sure = judge_by_list(found, nbest)
+        else:
+            sure = self.calibration.judge(found, [item.tokens for item in inputs], nbest)
+        return [(best[:nbest], some) for best, some in zip(found, sure, strict=True)]
+
     def _recall(self, line: str, *sentences: Prepared) -> str | None:
         """Return the target of an added pair whose source is this line; what is protected must be the same."""
         if self.memory is None:
@@ -237,16 +270,27 @@ class Translator(Generic[Search]):
         return self.memory.recall(line, () if protected else [token for item in sentences for token in item.tokens])
 
     def _finished(
-        self, derivations: Sequence[Derivation], source: Prepared, asked: Asked, asking: Asking
+        self,
+        derivations: Sequence[Derivation],
+        sure: Sequence[Confidence] | None,
+        source: Prepared,
+        asked: Asked,
+        asking: Asking,
     ) -> list[Translation]:
         """Finish the translations of one sentence; what was asked for comes before what is remembered."""
         best = []
-        for item in derivations:
+        for rank, item in enumerate(derivations):
             links = tuple(self.decoder.word_alignment(item))
-            text, repairs = self.text.finished(item.words, source, links)
+            made, repairs, places = self.text.finished(item.words, source, links)
             notes = (*asked.notes, *disobeyed(item, asked.constraints))
-            text = asking.finish(text, asked, source)
-            best.append(Translation(text, list(source.tokens), item, links=links, repairs=tuple(repairs), notes=notes))
+            text = asking.finish(made, asked, source)
+            one = Translation(text, list(source.tokens), item, links=links, repairs=tuple(repairs), notes=notes)
+            if sure is not None:
+                if text != made:
+                    places = places_in(text, [made[a:b] for a, b in places])
+                confidence, words = sure[rank]
+                one = replace(one, confidence=confidence, word_confidences=words, places=tuple(places))
+            best.append(one)
         recalled = self._recall(source.line, source) if self.memory and not asked.constraints else None
         return best if recalled is None else _with_first(recalled, best)[: len(best)]
 
@@ -263,7 +307,12 @@ class Translator(Generic[Search]):
         if self.text.settings.tokenizer != "none":
             texts = [item.decoded if item.recalled else item.text for best in listed for item in best]
         links = [item.links for best in listed for item in best]
-        return to_nbest(self.decoder, [[item.derivation for item in best] for best in listed], texts, links)
+        nbest = to_nbest(self.decoder, [[item.derivation for item in best] for best in listed], texts, links)
+        sure = [item.confidence for best in listed for item in best]
+        if not sure or None in sure:
+            return nbest
+        words = [list(item.word_confidences) for best in listed for item in best]
+        return replace(nbest, confidences=np.array(sure, np.float64), word_confidences=words)
 
 
 def _combined(found: list[list[Translation]], paragraph: Paragraph, nbest: int) -> list[Translation]:
@@ -290,9 +339,15 @@ def _best_sums(first: Sequence[float], second: Sequence[float], count: int) -> l
 
 def _joined(items: list[Translation], paragraph: Paragraph) -> Translation:
     """Put the translations of a line's sentences behind each other."""
+    if len(items) == 1 and not any(paragraph.between):
+        return items[0]
     links: list[tuple[int, int]] = []
-    source = target = 0
-    for item in items:
+    places: list[tuple[int, int]] = []
+    source = target = done = 0
+    for item, before in zip(items, paragraph.between, strict=False):
+        done += len(before)
+        places += [(start + done, end + done) if start >= 0 else (start, end) for start, end in item.places]
+        done += len(item.text)
         links += [(s + source, t + target) for s, t in item.links]
         source, target = source + len(item.tokens), target + len(item.derivation.words)
     recalled = any(item.recalled for item in items)
@@ -305,13 +360,30 @@ def _joined(items: list[Translation], paragraph: Paragraph) -> Translation:
         tuple(links),
         tuple(repair for item in items for repair in item.repairs),
         tuple(note for item in items for note in item.notes),
+        _mean_confidence(items),
+        tuple(value for item in items for value in item.word_confidences),
+        tuple(places),
     )
+
+
+def _mean_confidence(items: Sequence[Translation]) -> float | None:
+    """Return how sure the translations of a line's sentences are together, a sentence counting as much as its words."""
+    counts = [max(1, len(item.derivation.words)) for item in items if item.tokens]
+    sure = [item.confidence for item in items if item.tokens]
+    if not sure:
+        return items[0].confidence
+    total = sum(value * count for value, count in zip(sure, counts, strict=True) if value is not None)
+    return None if None in sure else total / sum(counts)
 
 
 def _with_first(text: str, decoded: list[Translation]) -> list[Translation]:
     """Put a text before what the decoder found; if it is there, it moves to the front."""
     same = next((item for item in decoded if item.text == text), None)
-    first = same or replace(decoded[0], text=text, recalled=True, decoded=decoded[0].text)
+    first = same or replace(
+        decoded[0], text=text, recalled=True, decoded=decoded[0].text, word_confidences=(), places=()
+    )
+    if first.confidence is not None:
+        first = replace(first, confidence=1.0, word_confidences=(1.0,) * len(first.word_confidences))
     return [first, *(item for item in decoded if item is not same)]
 
 
@@ -329,4 +401,5 @@ def open_translator(directory: ModelDirectory, text: TextPipeline | None = None)
     """Open the translator of a directory; `text` is its text pipeline, if that is open already."""
     decoder, weights = open_decoder(directory)
     text = text or TextPipeline.load(directory.path / "text")
-    return Translator(text, decoder, weights, directory, Memory.open(directory, text))
+    calibration = Calibration.read(directory.file(FILE)) if FILE in directory else None
+    return Translator(text, decoder, weights, directory, Memory.open(directory, text), calibration)

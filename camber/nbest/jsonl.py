@@ -9,8 +9,8 @@ a feature is a probability or a count. Those of a part are raw, in the same orde
 or not named; the first object names all. It also has the ``kinds`` of features (kind, scope, least, plus: see
 :class:`camber.features.feature.Feature`) that are anything else than a number of the whole hypothesis. A part without
 ``rule`` is none. Without ``parts`` a hypothesis is one part. ``features``, ``score``, ``segmentation``, ``alignment``,
-``tokens`` and ``extra`` (outside scores by name) are optional; so are ``source_text`` and ``target_text``, which stand
-with the first hypothesis of their sentence.
+``tokens``, ``confidence`` (from 0 to 1), ``word_confidences`` (of the tokens) and ``extra`` (outside scores by name)
+are optional; so are ``source_text`` and ``target_text``, which stand with the first hypothesis of their sentence.
 """
 
 from __future__ import annotations
@@ -41,7 +41,19 @@ _COLUMNS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("tokens", (str,)),
 )
 _SIDES = ("source_text", "target_text")
-_KEYS = {"sentence", "rank", "text", "features", "kinds", "parts", "extra", *(name for name, _ in _COLUMNS), *_SIDES}
+_SURE = ("confidence", "word_confidences")
+_KEYS = {
+    "sentence",
+    "rank",
+    "text",
+    "features",
+    "kinds",
+    "parts",
+    "extra",
+    *_SURE,
+    *(name for name, _ in _COLUMNS),
+    *_SIDES,
+}
 #: What a feature may be besides its name, with the values that go without saying.
 _USUAL = {own.name: own.default for own in dataclasses.fields(Feature) if own.name != "name"}
 _LARGEST = 2**31 - 1  # of spans and numbers of rules
@@ -55,6 +67,8 @@ def write_jsonl(nbest: NBest, path: str | Path) -> None:
         "segmentation": nbest.segmentations,
         "alignment": nbest.alignments,
         "tokens": nbest.tokens,
+        "confidence": None if nbest.confidences is None else list(map(_number, nbest.confidences.tolist())),
+        "word_confidences": nbest.word_confidences and [list(map(_number, row)) for row in nbest.word_confidences],
     }
     given = [(key, column) for key, column in columns.items() if column is not None]
     sides = [(key, side) for key, side in zip(_SIDES, (nbest.sources, nbest.targets), strict=True) if side is not None]
@@ -169,6 +183,7 @@ class _Reader:
         self.rules = array("i")
         self.spans = {"source": array("i"), "target": array("i")}
         self.columns: dict[str, list[Any]] = {name: [] for name, _ in _COLUMNS}
+        self.sure: dict[str, list[list[float]]] = {name: [] for name in _SURE}
         self.sides: dict[str, dict[int, str]] = {name: {} for name in _SIDES}
         self.extra: dict[str, list[float]] = {}
         self.decode = json.JSONDecoder(parse_constant=self._constant).decode
@@ -298,11 +313,22 @@ class _Reader:
                 column.append(item[name] if str in kinds else self._numbers([item[name]], 1, name)[0])
             if len(self.columns[name]) not in (0, len(self.texts)):
                 self.fail(f"{name} is given for some hypotheses only", "give it for all or for none")
+        self._add_confidence(item)
         extra = item.get("extra", {})
         if not isinstance(extra, dict) or (len(self.texts) > 1 and extra.keys() != self.extra.keys()):
             self.fail("extra must have the same names for every hypothesis")
         for name, value in zip(extra, self._numbers(list(extra.values()), len(extra)), strict=True):
             self.extra.setdefault(name, []).append(value)
+
+    def _add_confidence(self, item: dict[str, Any]) -> None:
+        for name in _SURE:
+            if name in item:
+                values = [item[name]] if name == "confidence" else item[name]
+                if not isinstance(values, list):
+                    self.fail(f"{name} is {values!r:.80}, expected a list of numbers")
+                self.sure[name].append(self._numbers(values, len(values), name).tolist())
+            if len(self.sure[name]) not in (0, len(self.texts)):
+                self.fail(f"{name} is given for some hypotheses only", "give it for all or for none")
 
     def finished(self, sentences: int | None, at_least: int) -> NBest:
         parts = self.features.finished(np.frombuffer(self.rules, np.int32), at_least)
@@ -331,6 +357,8 @@ class _Reader:
             self.columns["tokens"] or None,
             sources,
             targets,
+            np.array(self.sure["confidence"], np.float64)[:, 0] if self.sure["confidence"] else None,
+            self.sure["word_confidences"] or None,
         )
 
 

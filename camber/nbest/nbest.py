@@ -61,6 +61,8 @@ class NBest:
     tokens: list[str] | None = None  # [hypotheses]: as the engine cuts words, where `texts` are whole words again
     sources: list[str] | None = None  # [sentences]
     targets: list[str] | None = None  # [sentences]: references that came with the list
+    confidences: F8 | None = None  # [hypotheses]: how sure the engine is, from 0 to 1
+    word_confidences: list[list[float]] | None = None  # [hypotheses][tokens]
     places: I8 | None = None  # [hypotheses]: where they stand in their file, if that has them in another order
     first: int = 0  # the number of the first sentence in files: a list may be that of a part of a text
 
@@ -69,6 +71,7 @@ class NBest:
             ("sentence_offsets", np.int64),
             ("part_offsets", np.int64),
             ("scores", np.float64),
+            ("confidences", np.float64),
             ("source_spans", np.int32),
             ("target_spans", np.int32),
         ):
@@ -95,6 +98,8 @@ class NBest:
             (self.segmentations, (hypotheses,), "segmentations"),
             (self.alignments, (hypotheses,), "alignments"),
             (self.tokens, (hypotheses,), "tokens"),
+            (self.confidences, (hypotheses,), "confidences"),
+            (self.word_confidences, (hypotheses,), "word_confidences"),
             (self.places, (hypotheses,), "places"),
             (self.sources, (len(self),), "sources"),
             (self.targets, (len(self),), "targets"),
@@ -110,7 +115,11 @@ class NBest:
             if name.split() != [name] or name in seen:
                 raise CamberError(f"{name!r} cannot name a feature: names are single words, each used once")
             seen.add(name)
-        for values, what in ((self.scores, "score"), *((values, name) for name, values in self.extra.items())):
+        for values, what in (
+            (self.scores, "score"),
+            (self.confidences, "confidence"),
+            *((values, name) for name, values in self.extra.items()),
+        ):
             if values is not None and not np.isfinite(values).all():
                 self._refuse(what, int(np.argmin(np.isfinite(values))))
         infinite: Bools = np.logical_or.reduce(np.isinf(self.parts.table), axis=1)
@@ -283,7 +292,7 @@ class NBest:
         sizes = self.part_offsets[rows + 1] - starts
         parts = places_of(starts, sizes)
 
-        def picked(column: list[str] | None, where: list[int]) -> list[str] | None:
+        def picked(column: list[Any] | None, where: list[int]) -> list[Any] | None:
             return None if column is None else [column[index] for index in where]
 
         listed = rows.tolist()
@@ -300,6 +309,8 @@ class NBest:
             alignments=picked(self.alignments, listed),
             extra={name: values[rows] for name, values in self.extra.items()},
             tokens=picked(self.tokens, listed),
+            confidences=None if self.confidences is None else self.confidences[rows],
+            word_confidences=picked(self.word_confidences, listed),
             places=None if self.places is None else self.places[rows],
             sources=picked(self.sources, owners),
             targets=picked(self.targets, owners),

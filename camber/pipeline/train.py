@@ -18,6 +18,7 @@ from camber.align.words import learn_alignment
 from camber.arrays.types import I8
 from camber.bend.kinds import BENDS, KEEP, NONE, settings_of
 from camber.bend.settings import BendSettings
+from camber.confidence.calibration import FILE as CONFIDENCE
 from camber.corpus.splitting import FEWEST_TO_TUNE, seen_lines
 from camber.engine import LOCAL, Engine
 from camber.errors import InputError, ModelError, SettingsError, TuneError
@@ -35,6 +36,7 @@ from camber.model.kinds import UNTUNED
 from camber.model.language_models import language_sizes, open_language_models, save_language_models
 from camber.model.memory import FOLDER as MEMORY
 from camber.model.translator import Translator, load
+from camber.pipeline.calibrate import calibrated_if_possible
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
 from camber.pipeline.importing import SIDES, Corpus, import_corpora
 from camber.pipeline.methods import METHODS, Method, tables_of, unweighed, weighed, weighs
@@ -285,7 +287,7 @@ class Training:
             {"corpus": made.corpus, "lm": made.language, "rules": made.rules, "settings": settings.tune, "dev": dev,
              "seed": self.seed, "search": weighed(self.method).search_settings(settings)},
             lambda folder: _tune(self.untuned(made), dev, settings.tune, self.seed, self.engine, folder),
-            code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend"),
+            code=("camber.tune", "camber.decode", "camber.metrics", "camber.bend", "camber.confidence"),
         )  # fmt: skip
 
     def choose(self, made: Made, dev: Dev) -> Training:
@@ -469,6 +471,9 @@ def _tune(translator: Translator, dev: Dev, settings: TuneSettings, seed: int, e
         translator = translator.shaped(outcome.decoder, outcome.weights)
     except TuneError as error:
         log.warning("not tuned: %s", error)
+    translator = calibrated_if_possible(translator, *dev, engine)
+    if translator.calibration is not None:
+        translator.calibration.write(folder / CONFIDENCE)
     translator.weights.write(folder / "weights.tsv")
     bend = translator.decoder.bend
     if bend.FILE:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from camber.bend.kinds import KEEP
 from camber.engine import LOCAL, Engine
-from camber.errors import ModelError, SettingsError
-from camber.files import read_parallel, write_lines
+from camber.errors import SettingsError
+from camber.files import read_parallel
 from camber.metrics.metric import CLOSEST
-from camber.model import places
-from camber.model.bend import write_bend
-from camber.model.directory import Draft, ModelDirectory, check_place, write_model
+from camber.model.directory import ModelDirectory, check_place
 from camber.model.kinds import check_weighs
 from camber.model.translator import Translator, load
+from camber.pipeline.calibrate import calibrated_if_possible
+from camber.pipeline.rewrite import with_weights
 from camber.tune.course import tune
 from camber.tune.dev_set import DevSet
-from camber.tune.grid import MADE_WITH, Grid, GridOutcome, parse_grid, tune_grid
+from camber.tune.grid import Grid, parse_grid, tune_grid
 from camber.tune.loop import Outcome, TuneSettings
 from camber.tune.tuner import Tuner
-
-#: what a grid of hyper-parameters gave
-GRID = "grid.tsv"
 
 
 def tune_model(
@@ -69,7 +64,7 @@ def tune_model(
         translator, source, references, settings, seed=seed, engine=engine, grid=values, hyper=hyper
     )
     tuned = translator.shaped(outcome.decoder, outcome.weights)
-    with_weights(model, out or model, tuned, settings, outcome)
+    with_weights(model, out or model, calibrated_if_possible(tuned, source, references, engine), settings, outcome)
     return outcome
 
 
@@ -135,59 +130,3 @@ def _as_recorded(settings: TuneSettings | Mapping[str, Any] | None, translator: 
 
 def _paths(files: Sequence[str | Path] | str | Path) -> list[str | Path]:
     return [files] if isinstance(files, str | Path) else list(files)
-
-
-def with_weights(
-    model: str | Path,
-    out: str | Path,
-    translator: Translator,
-    settings: TuneSettings | None,
-    outcome: Outcome | None = None,
-) -> Translator:
-    """Write the model `out`: the files of `model` with the weights of a translator, and the bend they belong to.
-
-    If the weights are the outcome of a grid, its trials and the settings that it chose are kept. If `model` is not the
-    one any more that the translator was opened from, that is an error, and the weights are kept beside `out`.
-    """
-    directory = translator.directory or ModelDirectory.open(model)
-    recorded = dict(directory.settings)
-    if isinstance(outcome, GridOutcome):
-        settings = outcome.settings
-    if settings:
-        bend = translator.decoder.bend
-        before = recorded.get("tune", {}) if settings.bend == KEEP else {}
-        made_with = {name: before[name] for name in MADE_WITH if name in before}
-        recorded["tune"] = replace(settings, bend=bend.kind, **made_with).to_dict()
-    recorded |= translator.decoder.recorded
-    with write_model(out, directory.kind, recorded) as draft:
-        now = ModelDirectory.opened(model, partial(_taken, draft, directory))  # again: pairs may have been added since
-        if now.made != directory.made:
-            raise _replaced(Path(model), Path(out), translator)
-        translator.weights.write(draft.path("weights.tsv"))
-        write_bend(translator.decoder.bend, draft)
-        if isinstance(outcome, GridOutcome):
-            write_lines(draft.path(GRID), outcome.to_rows())
-        else:
-            draft.path(GRID).unlink(missing_ok=True)
-    return load(out)
-
-
-def _taken(draft: Draft, before: ModelDirectory, now: ModelDirectory) -> ModelDirectory:
-    """Take over the files of a model if it is still the one that it was before; return what is there now."""
-    if now.made == before.made:
-        draft.take_model(now)
-    return now
-
-
-def _replaced(model: Path, out: Path, translator: Translator) -> ModelError:
-    """Keep the weights of a translator whose model is not there any more, and return the error that says so."""
-    beside = places.free_name(out.resolve(), "tuned")
-    beside.mkdir()
-    translator.weights.write(beside / "weights.tsv")
-    bend = translator.decoder.bend
-    if bend.FILE:
-        bend.write(beside / bend.FILE)
-    return ModelError(
-        f"{model}: another model was written there while this one was tuned; it stays as it is, and the tuned weights "
-        f"of the one before are in {beside}; tune again, and give --out to write elsewhere"
-    )

@@ -17,6 +17,8 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +27,7 @@ from camber.files import decode_lines, read_bytes, write_lines
 from camber.settings import Settings, setting
 from camber.text.case import Truecaser, is_shouted, recase, sentence_starts
 from camber.text.detokenise import TYPOGRAPHY, learn_spaces, spelt
-from camber.text.places import gaps_of, places_of
+from camber.text.places import gaps_of, places_in, places_of
 from camber.text.prepared import Paragraph, Prepared
 from camber.text.protect import CLOSE, FIGURE, OPEN, THING, find_spans, user_pattern
 from camber.text.restore import Links, Restored, restore
@@ -71,6 +73,7 @@ class Finished(NamedTuple):
 
     text: str
     repairs: list[str]
+    places: list[tuple[int, int]]  # of every token in the text; (-1, -1): it was left out
 
 
 class TextPipeline:
@@ -280,7 +283,9 @@ class TextPipeline:
         source line begins with a small letter. `links` are those of the word alignment, (source, target).
         """
         if not self.protects:
-            return Finished(self.target_tokenizer.detokenise(self._recased(tokens, source)), [])
+            cased = self._recased(tokens, source)
+            text = self.target_tokenizer.detokenise(cased)
+            return Finished(text, [], places_in(text, cased))
         restored = restore(tokens, source, links)
         if restored.origins == list(range(len(source.tokens))):  # it came through untranslated
             written, gaps = list(source.written), list(source.gaps[:-1])
@@ -290,10 +295,12 @@ class TextPipeline:
             if gaps:
                 gaps[0] = source.gaps[0]
         if source.tags:
-            text = retag(source.tags, written, gaps, restored.origins, restored.best)
+            text, places = retag(source.tags, written, gaps, restored.origins, restored.best)
         else:
             text = "".join(part for pair in zip(gaps, written, strict=True) for part in pair)
-        return Finished(text + source.gaps[-1], restored.repairs)
+            ends = list(accumulate(len(gap) + len(token) for gap, token in zip(gaps, written, strict=True)))
+            places = [(end - len(token), end) for end, token in zip(ends, written, strict=True)]
+        return Finished(text + source.gaps[-1], restored.repairs, _as_given(places, restored.tokens, tokens))
 
     def _written(self, restored: Restored, source: Prepared) -> list[str]:
         """Return the tokens of a translation as they are written; copies are, where they can be, as in the source."""
@@ -361,3 +368,13 @@ class TextPipeline:
             return cls(settings, spaces=spaces)
         source, target = (Truecaser.load(Path(folder) / name) for name in _CASE_FILES)
         return cls(settings, source, target, spaces)
+
+
+def _as_given(places: list[tuple[int, int]], mended: Sequence[str], tokens: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of tokens, given those of what they became when protected text was put back and left out."""
+    if len(mended) == len(tokens):
+        return places
+    given = [(-1, -1)] * len(tokens)
+    for at, to, size in SequenceMatcher(None, mended, tokens, autojunk=False).get_matching_blocks():
+        given[to : to + size] = places[at : at + size]
+    return given

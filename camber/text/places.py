@@ -33,6 +33,24 @@ def places_of(line: str, tokens: Sequence[str], spans: Sequence[Span] = ()) -> l
     return places
 
 
+def places_in(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where the tokens of a text stand that was made of them; (-1, -1) where one is written otherwise.
+
+    >>> places_in("A dog's", ["A", "dog", "&apos;s", "?"])
+    [(0, 1), (2, 5), (5, 7), (-1, -1)]
+    """
+    places, done = [], 0
+    for token in tokens:
+        plain = unescape(token)
+        start = text.find(plain, done)
+        if start < 0 or not plain:
+            places.append((-1, -1))
+            continue
+        done = start + len(plain)
+        places.append((start, done))
+    return places
+
+
 def _end_of(line: str, plain: str, start: int) -> int:
     """Return where a token ends that has something invisible inside."""
     for char in plain:

@@ -19,6 +19,13 @@ from camber.text.tags import CLOSE, OPEN, Stretch, Tag
 Place = tuple[int, int]
 
 
+class Retagged(NamedTuple):
+    """A text with tags, and where its tokens stand in it."""
+
+    text: str
+    places: list[tuple[int, int]]
+
+
 class PlacedTag(NamedTuple):
     """A tag of a sentence: before which of its tokens it stands."""
 
@@ -89,13 +96,13 @@ class _Node:
 
 def retag(
     tags: Sequence[PlacedTag], tokens: Sequence[str], gaps: Sequence[str], origins: Sequence[int], best: Sequence[int]
-) -> str:
+) -> Retagged:
     """Join tokens, with white space before each, and put the tags of their source between them.
 
     `origins` and `best` have the source token that each is a copy of, and that it is linked to; -1: none.
 
     >>> tags = [PlacedTag("<b>", OPEN, 1, 1, 0, False), PlacedTag("</b>", CLOSE, 0, 2, 0, True)]
-    >>> retag(tags, ["here", "press"], ["", " "], [-1, -1], [1, 0])
+    >>> retag(tags, ["here", "press"], ["", " "], [-1, -1], [1, 0]).text
     '<b>here</b> press'
     """
     root = _tree(tags, 1 + max([tag.token for tag in tags] + list(best)))
@@ -238,9 +245,10 @@ def _place(tag: PlacedTag | None, border: int, copies: dict[int, int], *, opens:
     return (border, 0)
 
 
-def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps: Sequence[str]) -> str:
+def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps: Sequence[str]) -> Retagged:
     out: list[str] = []
-    place = 0
+    places: list[tuple[int, int]] = []
+    place = length = 0
     for to in range(len(tokens) + 1):
         here: list[PlacedTag] = []
         while place < len(placed) and placed[place][0] == (to, 0):
@@ -260,10 +268,15 @@ def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps:
         out.append(gaps[to])
         out += [tag.text for tag in here[split:]]
         token, done = tokens[to], 0
+        length += len(gaps[to]) + sum(len(tag.text) for tag in here)
+        start = length
         while place < len(placed) and placed[place][0][0] == to:
             (_, inside), tag = placed[place]
             out += [token[done:inside], tag.text]
+            length += len(tag.text)
             done = inside
             place += 1
         out.append(token[done:])
-    return "".join(out)
+        length += len(token)
+        places.append((start, length))
+    return Retagged("".join(out), places)

@@ -78,8 +78,12 @@ _JSONL = [
         "kinds": {"p": {"kind": "probability", "scope": "rule"}, "lm": {"scope": "context"}},
         "parts": [{"source": [0, 1], "target": [0, 2], "rule": 7, "features": [-4.1, 1, None]}],
         "alignment": "0-0", "source_text": "ein Haus", "extra": {"comet": 0.5},
+        "confidence": 0.75, "word_confidences": [0.5, 1],
     },
-    {"sentence": 2, "text": "", "score": 1e3, "features": {}, "parts": [], "alignment": "", "extra": {"comet": 1}},
+    {
+        "sentence": 2, "text": "", "score": 1e3, "features": {}, "parts": [], "alignment": "", "extra": {"comet": 1},
+        "confidence": 1, "word_confidences": [],
+    },
 ]  # fmt: skip
 _FOREST = {
     "format": "camber trees 1",

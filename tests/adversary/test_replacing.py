@@ -25,10 +25,10 @@ from camber.model import places
 from camber.model.directory import ModelDirectory, _identity, write_model
 from camber.model.translator import load
 from camber.pipeline.add import Adder
+from camber.pipeline.rewrite import with_weights
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stages
 from camber.pipeline.train import train
-from camber.pipeline.tune import with_weights
 from camber.rerank.reranker import Reranker
 
 ALL = os.environ.get("CAMBER_ADVERSARY") == "all"

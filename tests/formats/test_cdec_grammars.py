@@ -31,7 +31,7 @@ from camber.formats.cdec.grammars import (
 from camber.formats.moses.rule_table import write_moses_rules
 from camber.model.translator import load
 from camber.pipeline.convert_cdec import convert_cdec
-from camber.pipeline.tune import with_weights
+from camber.pipeline.rewrite import with_weights
 from camber.rules.hiero.grammar_set import GrammarSet
 from camber.tune.bending import bent_decoder
 

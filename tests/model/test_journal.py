@@ -23,8 +23,9 @@ from camber.model.journal import FOLDER, MOST_SEGMENTS, Journal, Pair, is_journa
 from camber.model.lock import Lock
 from camber.model.translator import load
 from camber.pipeline.add import Adder, add
+from camber.pipeline.rewrite import with_weights
 from camber.pipeline.train import train
-from camber.pipeline.tune import tune_model, with_weights
+from camber.pipeline.tune import tune_model
 from camber.tune.loop import TuneSettings
 
 

@@ -17,9 +17,10 @@ from camber.model.directory import Draft, write_model
 from camber.model.phrase import PhraseRules, save_phrase_model
 from camber.model.translator import Translator
 from camber.nbest.nbest import NBest
+from camber.pipeline.rewrite import with_weights
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
-from camber.pipeline.tune import tune_translator, with_weights
+from camber.pipeline.tune import tune_translator
 from camber.tune.loop import TuneSettings
 
 

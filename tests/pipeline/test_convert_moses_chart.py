@@ -21,7 +21,8 @@ from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
 from camber.model.bend import BINS
 from camber.pipeline.convert_moses import convert_moses
-from camber.pipeline.tune import tune_model, with_weights
+from camber.pipeline.rewrite import with_weights
+from camber.pipeline.tune import tune_model
 from camber.tune.bending import bent_decoder
 from camber.tune.loop import TuneSettings
 

@@ -20,9 +20,9 @@ from camber.lm.kneser_ney import LmSettings, estimate
 from camber.metrics.bleu import BLEU
 from camber.model.directory import ModelDirectory
 from camber.pipeline import train as module
+from camber.pipeline.rewrite import with_weights
 from camber.pipeline.settings import STAGES, TrainSettings, read_config
 from camber.pipeline.train import train
-from camber.pipeline.tune import with_weights
 
 SMALL = {"lm": {"order": 3}, "align": {"model": "quick"}}
 

@@ -40,7 +40,7 @@ def test_a_class_token_stands_for_what_it_is_linked_to() -> None:
 def test_what_was_dropped_or_doubled_is_mended_and_said(
     tokens: list[str], links: Links, expected: str, told: str
 ) -> None:
-    text, repairs = TEXT.finished(tokens, TEXT.prepare("{a} sent {b}"), links)
+    text, repairs, _ = TEXT.finished(tokens, TEXT.prepare("{a} sent {b}"), links)
     assert Counter(text.replace(" ", "")) == Counter(expected.replace(" ", ""))
     assert protected(text) == protected("{a} sent {b}")
     assert any(told in repair for repair in repairs)
@@ -49,7 +49,7 @@ def test_what_was_dropped_or_doubled_is_mended_and_said(
 def test_what_opens_comes_before_what_closes() -> None:
     source = TEXT.prepare(":ref:`the title <t>` here")
     assert source.tokens == ("@open@", "the", "title", "@close@", "here")
-    text, repairs = TEXT.finished(["@close@", "titre", "@open@"], source, [(3, 0), (2, 1), (0, 2)])
+    text, repairs, _ = TEXT.finished(["@close@", "titre", "@open@"], source, [(3, 0), (2, 1), (0, 2)])
     assert text == ":ref:`titre <t>`"
     assert repairs
 

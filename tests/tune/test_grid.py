@@ -17,7 +17,8 @@ from camber.errors import SettingsError, TuneError
 from camber.features.weights import Weights
 from camber.files import read_lines
 from camber.model.directory import ModelDirectory
-from camber.pipeline.tune import GRID, dev_set, tune_model, tune_translator
+from camber.pipeline.rewrite import GRID
+from camber.pipeline.tune import dev_set, tune_model, tune_translator
 from camber.rules.hiero.extraction import HieroExtractor
 from camber.tune import grid as module
 from camber.tune import growing
