@@ -27,6 +27,7 @@ __getattr__, __dir__, __all__ = attach(
         "import_files": "camber.pipeline.importing",
         "select": "camber.pipeline.select",
         "train": "camber.pipeline.train",
+        "translate_file": "camber.pipeline.translate_file",
         "tune_model": "camber.pipeline.tune",
         "fold_lists": "camber.pipeline.folds",
         "nbest_folds": "camber.pipeline.folds",

@@ -209,11 +209,27 @@ def write_whole(path: str | Path) -> Iterator[IO[str]]:
     The text goes to a temporary file beside it, which is renamed at the end; after an error nothing remains. A
     symbolic link stays one: its target is replaced. A device or a pipe is written to as it is.
     """
+    with _place_for(path) as place, _open_text(place, packed=Path(path).suffix == ".gz") as stream:
+        yield stream
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a whole file (gzip if its name ends in .gz) as :func:`write_whole` does."""
+    with _place_for(path) as place, open(place, "wb") as raw:
+        if Path(path).suffix == ".gz":
+            with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+                packed.write(data)
+        else:
+            raw.write(data)
+
+
+@contextmanager
+def _place_for(path: str | Path) -> Iterator[Path]:
+    """Yield a place to write to whose content becomes that of `path` at the end."""
     check_outputs(path)
     path = Path(path)
     if _is_special(path):
-        with _open_text(path, packed=path.suffix == ".gz") as stream:
-            yield stream
+        yield path
         return
     place = Path(os.path.realpath(path))
     try:
@@ -222,8 +238,7 @@ def write_whole(path: str | Path) -> Iterator[IO[str]]:
         raise InputError(f"cannot be written ({error.strerror})", path, remedy="check the folder") from None
     os.close(handle)
     try:
-        with _open_text(Path(name), packed=path.suffix == ".gz") as stream:
-            yield stream
+        yield Path(name)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)

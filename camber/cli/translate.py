@@ -1,4 +1,6 @@
-"""camber translate: text in, translations out, line by line.
+"""camber translate: text in, translations out, line by line; XLIFF, PO, TMX and HTML files segment by segment.
+
+In such a file, all but the translations stays as it is. Segments that have a translation keep it (--all: they do not).
 
 Settings of the search that are not given are those that the model was made with. Hierarchical models have no
 --distortion-limit and no --options; those of regressions have --beam in place of --pop-limit and --distortion-limit.
@@ -22,6 +24,7 @@ from camber.nbest.formats import AUTO, FORMATS, format_to_write
 from camber.progress import log
 from camber.regress.settings import PreimageSettings
 from camber.text.tags import FORMATS as TEXT_FORMATS
+from camber.text.tags import HTML
 
 #: settings of the pre-image search that phrase models have, too
 _PHRASE_FLAGS = ("options", "window")
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=FILE)
 @click.option("--input", "source", type=FILE, help="File to translate (default: standard input).")
 @click.option("--output", type=FILE, help="File for the translations (default: standard output).")
+@click.option("--all", "everything", is_flag=True, help="In XLIFF, PO and TMX, replace translations that are there.")
 @click.option("--nbest", type=click.IntRange(1), default=1, show_default=True, help="Candidates for every line.")
 @click.option("--nbest-file", type=FILE, help="Where they go: finished texts with features.")
 @click.option(
@@ -73,6 +77,7 @@ def command(
     model: Path,
     source: Path | None,
     output: Path | None,
+    everything: bool,
     nbest: int,
     nbest_file: Path | None,
     nbest_format: str | None,
@@ -89,6 +94,7 @@ def command(
     **values: Any,
 ) -> None:
     from camber.files import check_outputs, read_lines, write_whole
+    from camber.formats.documents.files import is_document
     from camber.formats.glossary.glossary import Glossary
     from camber.model.asking import read_requests
     from camber.model.translator import CHUNK, load
@@ -103,10 +109,20 @@ def command(
     elif not (written := format_to_write(nbest_file, nbest_format or AUTO)).any_feature:
         raise click.UsageError(f"the n-best format {written.name} has no place for the features of a model")
     check_outputs(output, nbest_file, confidence, alignment_file)
+    in_place = source is not None and is_document(source)
+    if in_place:
+        lines_only = [*([] if format == HTML else ["format"]), "nbest_file", "prefix", "constraints"]
+        lines_only += ["alignment_file", "confidence"]
+        refuse_idle(lines_only, f"to {source}, which is translated segment by segment")
+    else:
+        refuse_idle(["everything"], "to text that is translated line by line")
     changes = given(DecodeSettings, values) | given(PreimageSettings, values, but=_PHRASE_FLAGS)
     translator = _reading(_searching(load(model), model, changes), model, format, split, protect)
     languages = translator.text.settings.source_lang, translator.text.settings.target_lang
     terms = Glossary.read(glossary, *languages) if glossary else None
+    if in_place and source is not None:
+        _translate_in_place(translator, source, output, everything=everything, glossary=terms, engine=engine)
+        return
     requests = read_requests(constraints) if constraints else None
     lines = iter(read_lines(source)) if source else standard_input()
     interactive = source is None and sys.stdin.isatty()
@@ -153,6 +169,23 @@ def command(
         log.warning(
             "protected text was mended in %s lines; the first is line %s: %s", f"{len(repaired):,}", first, what
         )
+
+
+def _translate_in_place(translator: Translator, source: Path, output: Path | None, **how: Any) -> None:
+    """Translate a file whose format has places for translations, and say what became of them."""
+    from camber.files import read_bytes, write_bytes
+    from camber.pipeline.translate_file import translate_data
+
+    data, report = translate_data(translator, read_bytes(source), str(source), **how)
+    for line, note in report.notes:
+        log.warning("%s:%d: %s", source, line, note)
+    if output is not None:
+        write_bytes(output, data)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    log.info("%s", report)
 
 
 def _reading(translator: Translator, model: Path, format: str, split: bool | None, protect: str) -> Translator:

@@ -1,0 +1,65 @@
+"""HTML that is translated in place: the texts between elements that end a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from camber.formats.bilingual.languages import Languages
+from camber.formats.documents.document import Document, Edit, Slot, decoded_exactly, decoded_xml
+from camber.text.tags import BLOCKS, HTML, OPAQUE, Tag, find_tags
+
+_charset = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.-]+)", re.I)
+_doctype = re.compile(r"<!DOCTYPE[^>]*>", re.I)
+#: elements that are no part of a sentence
+_OUTSIDE = BLOCKS | {"script", "style", "svg", "math", "template", "textarea", "object", "iframe", "noscript", "body"}
+_letter = re.compile(r"[^\W\d_]")
+_entity = re.compile(r"&\w+;")
+
+
+def open_html(data: bytes, path: str, languages: Languages, *, everything: bool = False) -> Document:
+    """Find the texts between blocks; there are no translations in such a file, so that all of them are places."""
+    named = _charset.search(data[:2000])
+    if named and data[:2] not in (b"\xff\xfe", b"\xfe\xff") and not data.startswith(b"\xef\xbb\xbf"):
+        encoding = named[1].decode()
+        text = decoded_exactly(data, encoding, path)
+    else:
+        text, encoding = decoded_xml(data, path)
+    document = Document(path, text, encoding, "html")
+    for start, end in _between(text, find_tags(text, HTML)):
+        content = text[start:end]
+        start += len(content) - len(content.lstrip())
+        end -= len(content) - len(content.rstrip())
+        if start < end and _has_words(text[start:end]):
+            document.slots.append(_slot(text, start, end))
+    return document
+
+
+def _slot(text: str, start: int, end: int) -> Slot:
+    def edits(texts: Sequence[str]) -> list[Edit]:
+        return [Edit(start, end, texts[0])]
+
+    return Slot(start, (text[start:end],), edits)
+
+
+def _between(text: str, tags: Sequence[Tag]) -> Iterator[tuple[int, int]]:
+    """Yield where the texts between blocks begin and end."""
+    doctype = _doctype.search(text)
+    start = 0
+    if doctype is not None and not text[: doctype.start()].strip("\ufeff \t\r\n"):
+        start = doctype.end()
+    for tag in tags:
+        if tag.start >= start and (tag.block or tag.name in _OUTSIDE or tag.name == "<?"):
+            yield start, tag.start
+            start = tag.end
+    yield start, len(text)
+
+
+def _has_words(content: str) -> bool:
+    """Say whether there are letters outside of tags."""
+    done, plain = 0, ""
+    for tag in find_tags(content, HTML):
+        if tag.start >= done:
+            plain += content[done : tag.start] + (" " if tag.kind == OPAQUE else "")
+            done = tag.end
+    return _letter.search(_entity.sub("", plain + content[done:])) is not None

@@ -1,0 +1,114 @@
+"""PO that is translated in place; translations are marked as fuzzy until somebody has looked at them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from camber.formats.bilingual.languages import Languages, direction
+from camber.formats.bilingual.po import Entry, decoded, entries_of, header_of, languages_of, plural_rule
+from camber.formats.documents.document import Document, Edit, LanguagesDiffer, Slot, decoded_exactly
+
+_WIDTH = 77
+_ESCAPES = {
+    "\\": "\\\\",
+    '"': '\\"',
+    "\n": "\\n",
+    "\t": "\\t",
+    "\r": "\\r",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\v": "\\v",
+}
+
+
+def open_po(data: bytes, path: str, languages: Languages, *, everything: bool = False) -> Document:
+    """Find the entries that have no translation, or all of them that are not obsolete."""
+    text, encoding = decoded(data, path)
+    if encoding in ("utf-8-sig", "utf-16"):
+        encoding = "utf-8" if encoding == "utf-8-sig" else "utf-16-le" if data[:1] == b"\xff" else "utf-16-be"
+    text = decoded_exactly(data, encoding, path)
+    document = Document(path, text, encoding, "text")
+    rule = plural_rule({})
+    end = "\r\n" if "\r\n" in text else "\n" if "\n" in text or "\r" not in text else "\r"
+    for entry in entries_of(text, path):
+        if entry.is_header:
+            header = header_of(entry)
+            if direction(languages_of(header), languages) != 1:
+                raise LanguagesDiffer(path, languages_of(header), languages)
+            rule = plural_rule(header)
+            continue
+        if entry.obsolete:
+            document.counts["obsolete"] += 1
+            continue
+        parts = entry.translations
+        forms = [name for name, part in parts.items() if everything or not part.text]
+        if not forms:
+            document.counts["has a translation" if parts else "has no place for one"] += 1
+            continue
+        one = "msgid_plural" not in entry.parts
+        sources = [
+            entry.parts["msgid" if one or name == f"msgstr[{rule(1)}]" else "msgid_plural"].text for name in forms
+        ]
+        if not any(map(str.strip, sources)):
+            document.counts["empty source"] += 1
+            continue
+        document.slots.append(_slot(text, entry, forms, sources, end))
+    return document
+
+
+def _slot(text: str, entry: Entry, forms: Sequence[str], sources: Sequence[str], end: str) -> Slot:
+    """Return the place of an entry's translations; each line of a text is a line of its translation."""
+    lines = [source.split("\n") for source in sources]
+
+    def edits(texts: Sequence[str]) -> list[Edit]:
+        changes, done = _flagged(text, entry, end), 0
+        for name, source in zip(forms, lines, strict=True):
+            part = entry.parts[name]
+            translation = "\n".join(texts[done : done + len(source)])
+            done += len(source)
+            changes.append(Edit(part.start, part.end, quoted(translation, len(name) + 1, end)))
+        return changes
+
+    return Slot(entry.words, tuple(line for source in lines for line in source), edits)
+
+
+def _flagged(text: str, entry: Entry, end: str) -> list[Edit]:
+    """Return what gives an entry the flag fuzzy."""
+    if "fuzzy" in entry.flags:
+        return []
+    if entry.flag_lines:
+        start, _ = entry.flag_lines[0]
+        at = text.index("#,", start) + 2
+        return [Edit(at, at, " fuzzy,")]
+    return [Edit(entry.words, entry.words, f"#, fuzzy{end}")]
+
+
+def quoted(text: str, before: int, end: str = "\n") -> str:
+    r"""Return a text as it is written behind a keyword, on several lines if it is long or has several.
+
+    >>> print(quoted('a "b"\nc', 7))
+    ""
+    "a \"b\"\n"
+    "c"
+    """
+    if "\n" not in text.removesuffix("\n") and before + len(text) <= _WIDTH and len(_escaped(text)) <= _WIDTH:
+        return f'"{_escaped(text)}"'
+    lines = [piece for line in re.findall(r"[^\n]*\n|[^\n]+", text) for piece in _wrapped(line)]
+    return end.join(['""', *(f'"{line}"' for line in lines)])
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(char, char) for char in text)
+
+
+def _wrapped(line: str) -> list[str]:
+    """Cut a long line behind spaces, with escapes."""
+    lines, current = [], ""
+    for piece in map(_escaped, re.findall(r"[^ ]+ *|^ +", line)):
+        if current and len(current) + len(piece.rstrip()) > _WIDTH:
+            lines.append(current)
+            current = ""
+        current += piece
+    return [*lines, current]
