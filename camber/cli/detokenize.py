@@ -8,6 +8,7 @@ import click
 
 from camber.cli.options import FILE
 from camber.cli.streams import convert_lines
+from camber.progress import log
 
 
 @click.command(help=__doc__)
@@ -17,7 +18,9 @@ from camber.cli.streams import convert_lines
 def command(lang: str, source: Path | None, output: Path | None) -> None:
     from camber.files import words
     from camber.text.spacing import joined_tokens
-    from camber.text.tokenise import Tokenizer
+    from camber.text.tokenise import Tokenizer, assumed_rules
 
+    if told := assumed_rules(lang):
+        log.warning("%s", told)
     tokenizer = Tokenizer("moses", lang, segment=True)
     convert_lines(lambda line: joined_tokens(words(line), tokenizer), source, output)

@@ -69,7 +69,7 @@ def command(
     A system tuned several times is given with all its outputs: --system base=a,b,c --system new=d,e,f. Then means and
     standard deviations are told, and the test is stratified approximate randomisation (Clark et al. 2011).
     """
-    from camber.metrics.compare import compare, warn_if_tokenised
+    from camber.metrics.compare import compare, warn_if_tokenised, warn_if_unsplit
     from camber.metrics.tables import latex_table, text_table
 
     if as_json and latex:
@@ -88,10 +88,13 @@ def command(
     outputs = {name: [texts[path] for path in files] for name, files in paths.items()}
     if tokenize != "none":
         warn_if_tokenised({name: runs[0] for name, runs in outputs.items()})
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    if {"bleu", "sbp"} & set(names):
+        warn_if_unsplit([texts[path] for path in references], tokenize)
     results = compare(
         outputs,
         [texts[path] for path in references],
-        [name.strip() for name in metrics.split(",") if name.strip()],
+        names,
         tokenize,
         lowercase=lowercase,
         samples=samples,

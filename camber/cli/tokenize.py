@@ -13,6 +13,7 @@ import click
 
 from camber.cli.options import FILE
 from camber.cli.streams import convert_lines
+from camber.progress import log
 
 
 @click.command(help=__doc__)
@@ -22,8 +23,10 @@ from camber.cli.streams import convert_lines
 @click.option("--marks/--no-marks", default=True, show_default=True, help="Tell unusual spaces by tokens of their own.")
 def command(lang: str, source: Path | None, output: Path | None, marks: bool) -> None:
     from camber.text.spacing import marked_tokens
-    from camber.text.tokenise import Tokenizer
+    from camber.text.tokenise import Tokenizer, assumed_rules
 
+    if told := assumed_rules(lang):
+        log.warning("%s", told)
     tokenizer = Tokenizer("moses", lang, segment=True)
     split = (lambda line: marked_tokens(line, tokenizer)) if marks else tokenizer.tokenise
     convert_lines(lambda line: " ".join(split(line)), source, output)

@@ -27,6 +27,7 @@ from camber.metrics.significance import (
     wilcoxon_of_batches,
 )
 from camber.progress import log
+from camber.text.scripts import splitting_tokenizer
 
 #: Sentences whose scores are compared together in Wilcoxon's test
 BATCH = 10
@@ -175,3 +176,14 @@ def warn_if_tokenised(systems: Mapping[str, Sequence[str]]) -> None:
             log.warning(
                 "%s: %s lines end in ' .': is this text tokenised already? Then say --tokenize none", name, f"{ends:,}"
             )
+
+
+def warn_if_unsplit(references: References, tokenize: str) -> None:
+    """Warn if the tokenizer leaves whole sentences in one piece, because their script has no spaces."""
+    suited = splitting_tokenizer([line for lines in references for line in lines if line])
+    if suited and tokenize in ("13a", "intl"):
+        also = "" if suited == "char" else " or --tokenize char"
+        log.warning(
+            "this text is written without spaces, and %s leaves its sentences whole, or nearly: say --tokenize %s%s",
+            tokenize, suited, also,
+        )  # fmt: skip

@@ -2,21 +2,46 @@
 
 A truecaser counts how words are written away from sentence starts, and gives the first word of a sentence its most
 frequent form: ``The`` becomes ``the``, ``Paris`` stays. So the same word is one word for the translation model, and
-names keep their capital. On the way out :func:`recase` raises the first letter of every sentence again.
+names keep their capital. On the way out :func:`recase` raises the first letter of every sentence again. In Turkish and
+Azeri, the small letter of I is ı, and the capital of i is İ.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from camber.errors import InputError
 from camber.files import decode_lines, read_bytes, write_lines
 from camber.numbers import is_whole
 
+#: languages in which i and ı are two letters, each with a capital of its own
+DOTTED = frozenset(["tr", "tur", "az", "aze"])
+_SMALL = str.maketrans({"I": "ı", "İ": "i"})
+_CAPITAL = str.maketrans({"i": "İ", "ı": "I"})
+
 _ENDS = frozenset([".", "!", "?", "。", "！", "？"])
 _QUOTES = frozenset(["&quot;", '"', "&apos;", "'", "”", "“", "»", "«", "’", "‘"])
+
+
+def lower(text: str, language: str = "") -> str:
+    """Return a text in small letters of a language.
+
+    >>> lower("ISSIZ"), lower("ISSIZ", "tr"), lower("İyi", "tr")
+    ('issiz', 'ıssız', 'iyi')
+    """
+    return (text.translate(_SMALL) if language in DOTTED else text).lower()
+
+
+def upper(text: str, language: str = "") -> str:
+    """Return a text in capitals of a language.
+
+    >>> upper("iyi"), upper("iyi", "tr"), upper("ısı", "az")
+    ('IYI', 'İYİ', 'ISI')
+    """
+    return (text.translate(_CAPITAL) if language in DOTTED else text).upper()
 
 
 def sentence_starts(tokens: Sequence[str]) -> Iterator[int]:
@@ -65,12 +90,13 @@ class Truecaser:
     (['it', 'rains', '.'], ['Paris', 'sings'])
     """
 
-    def __init__(self, counts: dict[str, dict[str, int]]) -> None:
+    def __init__(self, counts: dict[str, dict[str, int]], language: str = "") -> None:
         self.counts = counts  # small letters → form → count
+        self.language = language  # base code
         self._best: dict[str, str] = {}  # of words with several forms: there may be as many as letters allow
 
     @classmethod
-    def learn(cls, sentences: Iterable[Sequence[str]]) -> Truecaser:
+    def learn(cls, sentences: Iterable[Sequence[str]], language: str = "") -> Truecaser:
         """Count forms in tokenised text; sentence starts and lines in capitals tell nothing."""
         seen: Counter[str] = Counter()
         for tokens in sentences:
@@ -80,14 +106,14 @@ class Truecaser:
             seen.subtract([tokens[position] for position in sentence_starts(tokens)])
         counts: dict[str, dict[str, int]] = {}
         for form, count in seen.items():
-            small = form.lower()
-            if count > 0 and small != form.upper():  # words that have a case
+            small = lower(form, language)
+            if count > 0 and small != upper(form, language):  # words that have a case
                 counts.setdefault(small, {})[form] = count
-        return cls(counts)
+        return cls(counts, language)
 
     def best(self, word: str) -> str | None:
         """Return the most frequent form of a word inside sentences, None if it was not seen there."""
-        small = word.lower()
+        small = lower(word, self.language)
         forms = self.counts.get(small)
         if not forms:
             return None
@@ -101,22 +127,39 @@ class Truecaser:
     def apply(self, tokens: Sequence[str]) -> list[str]:
         """Return the tokens with the words at sentence starts in their most frequent form.
 
-        A word that is unknown stays as it is. One with capitals beyond the first (``NATO``, ``US``) changes only if it
-        was never seen that way. In a line of capitals every word takes its most frequent form, or small letters.
+        A word that is unknown stays as it is, and so does one in small letters: nobody raised it. One with capitals
+        beyond the first (``NATO``, ``US``) changes only if it was never seen that way. In a line of capitals every word
+        takes its most frequent form, or small letters.
         """
         if is_shouted(tokens):
-            return [self.best(token) or token.lower() for token in tokens]
+            return [self.best(token) or lower(token, self.language) for token in tokens]
         out = list(tokens)
         for position in sentence_starts(tokens):
             word = tokens[position]
-            small = word.lower()
+            small = lower(word, self.language)
             best = self.best(word)
-            if best is None or best == word:
+            if best is None or word in (best, small):
                 continue
             if not word[1:].islower() and len(word) > 1 and word in self.counts[small]:
                 continue
             out[position] = best
         return out
+
+    @cached_property
+    def lowers_unknown(self) -> bool:
+        """Whether a word that was never seen is rather one in small letters: most of those that were seen once are."""
+        once = [form == small for small, forms in self.counts.items() for form, count in forms.items() if count == 1]
+        return 2 * sum(once) > len(once)
+
+    def unseen(self, word: str) -> str:
+        """Return how a word that begins a sentence is written inside one, if it was never seen there.
+
+        >>> Truecaser.learn([["The", "old", "house"]]).unseen("Barn"), Truecaser.learn([["Das", "Haus"]]).unseen("Hof")
+        ('barn', 'Hof')
+        """
+        small = lower(word, self.language)
+        known = self.best(word) is not None or word[1:] != small[1:] or len(word) < 2
+        return word if known or not self.lowers_unknown else small
 
     def save(self, path: str | Path) -> None:
         """Write one line per word: its small form, then each form with its count, tab-separated, in order."""
@@ -129,7 +172,7 @@ class Truecaser:
         )
 
     @classmethod
-    def load(cls, path: str | Path) -> Truecaser:
+    def load(cls, path: str | Path, language: str = "") -> Truecaser:
         """Read what :meth:`save` wrote."""
         counts: dict[str, dict[str, int]] = {}
         for number, line in enumerate(decode_lines(read_bytes(path), path), 1):
@@ -140,10 +183,15 @@ class Truecaser:
             if not fields or len(fields) % 2 or not all(map(is_whole, fields[1::2])):
                 raise InputError("not a word with its forms and counts", path, number, remedy="train the model again")
             counts[small] = {form: int(count) for form, count in zip(fields[::2], fields[1::2], strict=True)}
-        return cls(counts)
+        if language in DOTTED:  # earlier versions sorted forms by small letters of other languages
+            old, counts = counts, {}
+            for forms in old.values():
+                for form, count in forms.items():
+                    counts.setdefault(lower(form, language), {})[form] = count
+        return cls(counts, language)
 
 
-def recase(tokens: Sequence[str], source: Sequence[str] = ()) -> list[str]:
+def recase(tokens: Sequence[str], source: Sequence[str] = (), language: str = "") -> list[str]:
     """Raise the first letter of every sentence of a translation.
 
     The first word stays small if the source line began with a small letter; a word with a capital further on
@@ -158,7 +206,7 @@ def recase(tokens: Sequence[str], source: Sequence[str] = ()) -> list[str]:
             continue
         word = tokens[position]
         plain = word.islower() and "@" not in word and "://" not in word and not word.startswith("www.")
-        capital = word[0].upper()
+        capital = upper(word[0], language)
         if plain and len(capital) == 1:  # ß has no capital of one letter
             out[position] = capital + word[1:]
     return out

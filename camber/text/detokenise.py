@@ -21,10 +21,12 @@ FOREIGN = "字a"
 #: White space that goes before a mark in a language, when no text tells which kind its writers use.
 TYPOGRAPHY: dict[str, dict[str, str]] = {"fr": dict.fromkeys("?!:;%»", NO_BREAK)}
 
-_CLOSING = frozenset(".,?!:;%)]}…’”‰℃℉°")
+_CLOSING = frozenset(".,?!:;%)]}…’”‰℃℉°؟،؛٪۔।॥։።፣፤")  # of Arabic, Devanagari, Armenian and Ethiopic, too
 _OPENING = frozenset("([{¿¡“„‚‘#@")
 _CURRENCY = frozenset("$£€¥¢₽₹₩")
-_BOTH = frozenset(["/", "\\", "_", "@-@", "@/@", "@,@", "@.@", "@:@"])
+_BOTH = frozenset(
+    ["/", "\\", "_", "@-@", "@/@", "@,@", "@.@", "@:@", "٫", "٬"]
+)  # the last two: marks of Arabic numbers
 _GLUED_MARKS = {"@-@": "-", "@/@": "/", "@,@": ",", "@.@": ".", "@:@": ":"}  # Moses' aggressive splitting
 # What follows an apostrophe that stands alone, in languages where it is split on both sides (Joe ' s).
 _ENDS = frozenset(")]}\"'“”»’%")

@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 
 from camber.errors import ModelError
 from camber.files import decode_lines, read_bytes, write_lines
+from camber.progress import log
 from camber.settings import Settings, setting
-from camber.text.case import Truecaser, is_shouted, recase, sentence_starts
+from camber.text.case import Truecaser, is_shouted, lower, recase, sentence_starts, upper
 from camber.text.detokenise import TYPOGRAPHY, learn_spaces, spelt
 from camber.text.places import gaps_of, places_in, places_of
 from camber.text.prepared import Paragraph, Prepared
@@ -35,7 +36,7 @@ from camber.text.retag import placed_tags, retag, tags_of_sentences
 from camber.text.sentences import split_sentences
 from camber.text.substitute import class_links, shared_spans, span_texts, substituted
 from camber.text.tags import TEXT, Tag, find_tags, stretches, without_tags
-from camber.text.tokenise import KINDS, Tokenizer, base_language, unescape
+from camber.text.tokenise import KINDS, Tokenizer, assumed_rules, base_language, unescape
 
 _SETTINGS_FILE = "text.json"
 _CASE_FILES = ("truecase.source.tsv", "truecase.target.tsv")
@@ -100,22 +101,29 @@ class TextPipeline:
         # marks whose spaces are a habit of one language only
         habits = [TYPOGRAPHY.get(code, {}) for code in languages]
         self._respaced = frozenset().union(*habits) if languages[0] != languages[1] else frozenset()
+        self._source_language, self._target_language = languages
 
     @classmethod
     def learn(cls, settings: TextSettings, source_lines: Sequence[str], target_lines: Sequence[str]) -> TextPipeline:
         """Learn the truecasers (and the target's habits of spacing) from raw parallel text."""
         if settings.tokenizer == "none":
             return cls(settings)
+        for code in dict.fromkeys((settings.source_lang, settings.target_lang)):
+            if told := assumed_rules(code):
+                log.warning("%s", told)
         spaces = learn_spaces(base_language(settings.target_lang), target_lines)
         plain = cls(settings, spaces=spaces)
         if settings.lowercase:
             return plain
         if not plain.protects:
-            source = Truecaser.learn(map(plain.source_tokenizer.tokenise, source_lines))
-            target = Truecaser.learn(map(plain.target_tokenizer.tokenise, target_lines))
+            source = Truecaser.learn(map(plain.source_tokenizer.tokenise, source_lines), plain._source_language)
+            target = Truecaser.learn(map(plain.target_tokenizer.tokenise, target_lines), plain._target_language)
             return cls(settings, source, target, spaces)
         pairs = [plain.pair(*lines) for lines in zip(source_lines, target_lines, strict=True)]
-        casers = (Truecaser.learn(pair.source for pair in pairs), Truecaser.learn(pair.target for pair in pairs))
+        casers = (
+            Truecaser.learn((pair.source for pair in pairs), plain._source_language),
+            Truecaser.learn((pair.target for pair in pairs), plain._target_language),
+        )
         return cls(settings, *casers, spaces)
 
     def reading(self, changes: Mapping[str, Any]) -> TextPipeline:
@@ -142,27 +150,28 @@ class TextPipeline:
         source, target = without_tags(source), without_tags(target)
         spans = find_spans(source, self._own), find_spans(target, self._own)
         if not (spans[0] or spans[1]):
-            return Pair(self._source_cased(source), self._target_cased(target), [])
+            tokens = self.source_tokenizer.tokenise(source), self.target_tokenizer.tokenise(target)
+            return Pair(self._source_cased(tokens[0]), self._target_cased(tokens[1]), [])
         shared = Counter(span_texts(source, spans[0])) & Counter(span_texts(target, spans[1]))
         kept = shared_spans(source, spans[0], shared), shared_spans(target, spans[1], shared)
         tokens = (
-            self._cased(substituted(source, spans[0], self.source_tokenizer, kept[0])[0], self.source_case),
-            self._cased(substituted(target, spans[1], self.target_tokenizer, kept[1])[0], self.target_case),
+            self._source_cased(substituted(source, spans[0], self.source_tokenizer, kept[0])[0]),
+            self._target_cased(substituted(target, spans[1], self.target_tokenizer, kept[1])[0]),
         )
         return Pair(*tokens, class_links(tokens, (source, target), spans, kept))
 
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a source line as the model knows them."""
         if not self.protects:
-            return self._source_cased(line)
+            return self._source_cased(self.source_tokenizer.tokenise(line))
         line = without_tags(line)
         tokens, _ = substituted(line, find_spans(line, self._own), self.source_tokenizer)
-        return self._cased(tokens, self.source_case)
+        return self._source_cased(tokens)
 
     def target_tokens(self, line: str, source: str | None = None) -> list[str]:
         """Return the tokens of a target line as the model knows them; `source` is what it translates, if known."""
         if not self.protects:
-            return self._target_cased(line)
+            return self._target_cased(self.target_tokenizer.tokenise(line))
         line = without_tags(line)
         spans = find_spans(line, self._own)
         shared = None
@@ -170,17 +179,17 @@ class TextPipeline:
             source = without_tags(source)
             shared = Counter(span_texts(source, find_spans(source, self._own)))
         kept = None if shared is None else shared_spans(line, spans, shared)
-        return self._cased(substituted(line, spans, self.target_tokenizer, kept)[0], self.target_case)
+        return self._target_cased(substituted(line, spans, self.target_tokenizer, kept)[0])
 
-    def _source_cased(self, line: str) -> list[str]:
-        return self._cased(self.source_tokenizer.tokenise(line), self.source_case)
+    def _source_cased(self, tokens: list[str]) -> list[str]:
+        return self._cased(tokens, self.source_case, self._source_language)
 
-    def _target_cased(self, line: str) -> list[str]:
-        return self._cased(self.target_tokenizer.tokenise(line), self.target_case)
+    def _target_cased(self, tokens: list[str]) -> list[str]:
+        return self._cased(tokens, self.target_case, self._target_language)
 
-    def _cased(self, tokens: list[str], caser: Truecaser | None) -> list[str]:
+    def _cased(self, tokens: list[str], caser: Truecaser | None, language: str) -> list[str]:
         if self.settings.lowercase:
-            return [token.lower() for token in tokens]
+            return [lower(token, language) for token in tokens]
         return caser.apply(tokens) if caser else tokens
 
     # --- text to translate -------------------------------------------------------------------------------------------
@@ -236,7 +245,7 @@ class TextPipeline:
         if self.protects:
             return self._prepared(without_tags(line))
         plain = self.source_tokenizer.tokenise(line)
-        return Prepared(line, tuple(self._cased(plain, self.source_case)), tuple(plain), is_shouted(plain))
+        return Prepared(line, tuple(self._source_cased(plain)), tuple(plain), is_shouted(plain))
 
     def _prepared(
         self,
@@ -262,7 +271,7 @@ class TextPipeline:
         places = [at for at, mark in enumerate(marks) if mark in (THING, FIGURE)] if spans else []
         return Prepared(
             line,
-            tuple(self._cased(plain, self.source_case)),
+            tuple(self._source_cased(plain)),
             tuple(plain),
             is_shouted(plain),
             gaps,
@@ -321,14 +330,36 @@ class TextPipeline:
                     continue
             if source.escapes and (at < 0 or token != source.written[at]):
                 cased[to] = html.escape(token, quote=False)
+        self._case_unknown(cased, restored, source)
         return cased
+
+    def _case_unknown(self, cased: list[str], restored: Restored, source: Prepared) -> None:
+        """Let a word that came through untranslated have the capital that it has for itself, not for its place.
+
+        One that began the source sentence loses its capital inside the translation if unknown words are rather small;
+        one that stood inside gets none where it begins the translation, unless the target language has such a word.
+        """
+        if self.source_case is None or self.target_case is None or source.shouted:
+            return
+        begins: set[int] | None = None
+        for to, at in enumerate(restored.origins):
+            token = restored.tokens[to]
+            plain = at >= 0 and at not in source.protected and token[0].isalpha() and "&" not in token
+            if not plain or self.target_case.best(token) is not None:
+                continue
+            if begins is None:
+                begins, heads = set(sentence_starts(source.plain)), set(sentence_starts(restored.tokens))
+            if to in heads and at not in begins and token[0].islower():
+                cased[to] = token
+            elif to not in heads and at in begins:
+                cased[to] = self.source_case.unseen(token)
 
     def _recased(self, tokens: Sequence[str], source: Prepared) -> Sequence[str]:
         if self.settings.lowercase or self.settings.tokenizer == "none":
             return tokens
         if source.shouted:
-            return [token.upper() for token in tokens]
-        return recase(tokens, source.plain)
+            return [upper(token, self._target_language) for token in tokens]
+        return recase(tokens, source.plain, self._target_language)
 
     def _gaps(self, tokens: list[str], origins: list[int], source: Prepared) -> list[str]:
         """Return the white space before every token: that of the source between copies of neighbours."""
@@ -366,7 +397,10 @@ class TextPipeline:
             raise ModelError(f"{path}: damaged ({error}); train the model again") from None
         if settings.tokenizer == "none" or settings.lowercase:
             return cls(settings, spaces=spaces)
-        source, target = (Truecaser.load(Path(folder) / name) for name in _CASE_FILES)
+        languages = map(base_language, (settings.source_lang, settings.target_lang))
+        source, target = (
+            Truecaser.load(Path(folder) / name, code) for name, code in zip(_CASE_FILES, languages, strict=True)
+        )
         return cls(settings, source, target, spaces)
 
 

@@ -53,6 +53,27 @@ def is_unspaced(char: str) -> bool:
     return char >= "\u2e80" and unicodedata.east_asian_width(char) in "WF" and not "\uac00" <= char <= "\ud7af"
 
 
+_KANA = re.compile("[\u3041-\u30ff]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+def splitting_tokenizer(lines: Sequence[str]) -> str:
+    """Return the tokenizer of sacreBLEU that splits text of a script without spaces; nothing if that is not needed.
+
+    It is needed where one letter in four, or more, is of such a script.
+
+    >>> [splitting_tokenizer([line]) for line in ("汤姆在桌子下", "トムは机の下にいる", "ทอมอยู่ใต้โต๊ะ", "Tom likes 茶")]
+    ['zh', 'ja-mecab', 'char', '']
+    """
+    text = "".join(lines)
+    letters = sum(map(str.isalpha, text))
+    if text.isascii() or 4 * len(_run.findall(text)) < letters:
+        return ""
+    if 20 * len(_KANA.findall(text)) >= letters:
+        return "ja-mecab"
+    return "zh" if 4 * len(_HAN.findall(text)) >= letters else "char"
+
+
 def without_spaces(lines: Iterable[Sequence[str]]) -> float:
     """Return the share of tokenised lines in which a token is a stretch of letters that no word has.
 

@@ -25,9 +25,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from camber.errors import SettingsError
 from camber.files import words
+from camber.text.case import DOTTED
 from camber.text.detokenise import Joiner, joiner
 from camber.text.protect import FIGURE
-from camber.text.scripts import split_unspaced
+from camber.text.scripts import LANGUAGES, split_unspaced
 
 KINDS = ("moses", "none")
 
@@ -111,6 +112,20 @@ def nonbreaking(language: str) -> tuple[frozenset[str], frozenset[str]]:
         prefix, mark, _ = entry.partition("#NUMERIC_ONLY#")
         (before_number if mark else always).add(prefix.strip())
     return frozenset(always - before_number), frozenset(before_number)
+
+
+def assumed_rules(code: str) -> str:
+    """Return what is assumed of a language code that no rules are known for; nothing if there are some, or no code.
+
+    >>> assumed_rules("pt-BR"), assumed_rules("xx")
+    ('', "'xx' is no language with rules of its own: general rules and the abbreviations of English are assumed")
+    """
+    from sacremoses.corpus import NonbreakingPrefixes
+
+    language = base_language(code)
+    if not language or language in {*NonbreakingPrefixes().available_langs.values(), *LANGUAGES, *DOTTED}:
+        return ""
+    return f"{code!r} is no language with rules of its own: general rules and the abbreviations of English are assumed"
 
 
 def base_language(code: str) -> str:

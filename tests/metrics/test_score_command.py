@@ -89,6 +89,25 @@ def test_wrong_usage_is_told(files):
     assert isinstance(run("--ref", files["ref"], "-", input="").exception, InputError)
 
 
+@pytest.mark.parametrize(
+    ("line", "suited"),
+    [
+        ("汤姆在桌子下面。", "zh or"),
+        ("トムは机の下にいる。", "ja-mecab or"),
+        ("ทอมอยู่ใต้โต๊ะ", "char"),
+        ("Tom likes 茶 .", ""),
+    ],
+)
+def test_a_tokenizer_that_cannot_split_a_script_is_pointed_out(tmp_path, caplog, line, suited):
+    (tmp_path / "text").write_text(line + "\n", "utf-8")
+    path = str(tmp_path / "text")
+    for arguments, told in (((), suited), (("--tokenize", "char"), ""), (("--metric", "chrf"), "")):
+        caplog.clear()
+        assert run("--ref", path, path, *arguments).exit_code == 0
+        assert ("without spaces" in caplog.text) == bool(told)
+        assert f"--tokenize {told}" in caplog.text + "--tokenize "
+
+
 def test_text_that_looks_tokenised_is_pointed_out(tmp_path, caplog):
     (tmp_path / "t").write_text("a b .\n" * 100)
     run("--ref", str(tmp_path / "t"), str(tmp_path / "t"), "--samples", "9")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from camber.errors import InputError
 from camber.files import words
-from camber.text.case import Truecaser, is_shouted, recase, sentence_starts
+from camber.text.case import Truecaser, is_shouted, lower, recase, sentence_starts, upper
 
 TEXT = [
     words("The cat saw Paris and the US ."),
@@ -113,3 +113,42 @@ def test_shouting_needs_two_words_all_in_capitals():
     assert not is_shouted(["I", "A"])
     assert not is_shouted(["NASA", "and", "ESA"])
     assert not is_shouted([])
+
+
+def test_a_word_in_small_letters_is_never_raised():
+    assert CASER.apply(words("paris sleeps")) == ["paris", "sleeps"]
+    assert CASER.apply(words("nato . us . iphone")) == words("nato . us . iphone")
+
+
+@pytest.mark.parametrize("language", ["tr", "az"])
+def test_turkish_and_azeri_have_two_letters_i(language):
+    caser = Truecaser.learn([words("x ısı ve ilk İzmir Iğdır")], language)
+    assert caser.apply(words("Isı artar")) == ["ısı", "artar"]
+    assert caser.apply(words("İlk gün")) == ["ilk", "gün"]
+    assert caser.apply(words("İzmir güzel")) == ["İzmir", "güzel"]
+    assert caser.apply(words("ISI İLK IĞDIR YAĞIŞLI")) == words("ısı ilk Iğdır yağışlı")
+    assert recase(words("iyi günler . ılık su"), ["X"], language) == words("İyi günler . Ilık su")
+    assert (lower("Iİ", language), upper("ıi", language)) == ("ıi", "Iİ")
+    assert (lower("I"), upper("i")) == ("i", "I")
+
+
+def test_casers_of_turkish_that_were_saved_with_other_small_letters_are_read(tmp_path):
+    (tmp_path / "old").write_text("i̇zmir\tİzmir\t3\niğdır\tIğdır\t2\n", "utf-8")
+    assert Truecaser.load(tmp_path / "old", "tr").counts == {"izmir": {"İzmir": 3}, "ığdır": {"Iğdır": 2}}
+
+
+def test_an_unknown_word_at_a_sentence_start_is_cased_as_rare_words_are():
+    spanish = Truecaser.learn([words("la casa grande de Madrid y otra casa")])
+    assert spanish.lowers_unknown
+    assert spanish.unseen("Zapatos") == "zapatos"
+    assert [spanish.unseen(word) for word in ("Madrid", "NATO", "iPhone", "A", "¿")] == [
+        "Madrid",
+        "NATO",
+        "iPhone",
+        "A",
+        "¿",
+    ]
+    german = Truecaser.learn([words("das Haus , der Baum und die Katze")])
+    german.counts |= {"hof": {"Hof": 1}, "tür": {"Tür": 1}}
+    assert not german.lowers_unknown
+    assert german.unseen("Schuhe") == "Schuhe"

@@ -115,3 +115,19 @@ def test_at_least_99_percent_of_real_english_lines_have_the_tokens_of_sacremoses
 def test_endings_of_turkish_names_stay_with_them(line):
     turkish = Tokenizer("moses", "tr")
     assert turkish.detokenise(turkish.tokenise(line)) == line
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("ar", "هل أنت هنا؟ نعم، نعم؛ ٥٪ أو ٣٫٥."),
+        ("ur", "یہ ہے۔ وہ کون ہے؟"),
+        ("hi", "यह है। वह कौन है?"),
+        ("hy", "Այո։ Ոչ։"),
+        ("am", "ሰላም። እንዴት፣ ነህ።"),
+    ],
+)
+def test_marks_of_other_scripts_stand_close_to_the_word_before_them(language, line):
+    tokenizer = Tokenizer("moses", language)
+    assert tokenizer.detokenise(tokenizer.tokenise(line)) == line
+    assert len(tokenizer.tokenise(line)) > len(line.split())

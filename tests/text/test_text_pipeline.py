@@ -131,3 +131,45 @@ def test_a_model_of_an_earlier_version_does_as_it_did(tmp_path):
     text = TextPipeline.load(tmp_path)
     assert not any((text.settings.protection, text.settings.split, text.settings.segment))
     assert text.source_tokens("Das {x} 5 %s") == ["das", "{", "x", "}", "5", "%", "s"]
+
+
+SPANISH = ["Quiero una casa grande.", "La casa es de Ana.", "Veo otra casa y un perro."]
+OWN = ["I want a big house.", "The house is of Ana.", "I see another house and a dog."]
+
+
+def test_an_unknown_word_has_the_capital_that_it_has_for_itself():
+    text = TextPipeline.learn(TextSettings(source_lang="es", target_lang="en"), SPANISH, OWN)
+    source = text.prepare("Zapatos quiero.")  # it began the sentence, and does not any more
+    assert text.finish(["I", "want", "Zapatos", "."], source, [(0, 2), (1, 1), (2, 3)]) == "I want zapatos."
+    assert text.finish(["Zapatos", "I", "want", "."], source, [(0, 0), (1, 2), (2, 3)]) == "Zapatos I want."
+    known = text.prepare("Ana ve una casa.")
+    assert (
+        text.finish(["a", "house", "sees", "Ana", "."], known, [(0, 3), (1, 2), (3, 1), (4, 4)]) == "A house sees Ana."
+    )
+
+
+def test_an_unknown_word_in_small_letters_does_not_come_back_with_a_capital():
+    text = TextPipeline.learn(TextSettings(source_lang="es", target_lang="en"), SPANISH, OWN)
+    source = text.prepare("Quiero kubectl.")
+    assert text.finish(["kubectl", "want", "."], source, [(0, 1), (1, 0), (2, 2)]) == "kubectl want."
+    known = text.prepare("Veo casa.")
+    assert text.finish(["house", "see", "."], known, [(0, 1), (1, 0), (2, 2)]) == "House see."
+    assert text.source_tokens("ana ve una casa.")[0] == "ana"
+
+
+def test_a_line_of_capitals_has_the_capitals_of_its_language():
+    text = TextPipeline.learn(TextSettings(source_lang="en", target_lang="tr"), ["Good day."] * 2, ["İyi günler."] * 2)
+    assert text.finish(["iyi", "ısı", "."], text.prepare("GOOD HEAT.")) == "İYİ ISI."
+    assert text.finish(["iyi", "günler", "."], text.prepare("Good day.")) == "İyi günler."
+
+
+def test_a_language_without_rules_of_its_own_is_told(caplog):
+    with caplog.at_level("WARNING"):
+        TextPipeline.learn(TextSettings(source_lang="xx", target_lang="en"), ["a"], ["b"])
+    assert [r.getMessage() for r in caplog.records] == [
+        "'xx' is no language with rules of its own: general rules and the abbreviations of English are assumed"
+    ]
+    caplog.clear()
+    for code in ("de", "pt-BR", "ja", "tr", ""):
+        TextPipeline.learn(TextSettings(source_lang=code, target_lang="en"), ["a"], ["b"])
+    assert not caplog.records
