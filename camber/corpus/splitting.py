@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from camber.arrays.types import I8
+from camber.arrays.types import I8, Bools
 from camber.errors import CamberError
 
 #: with fewer dev sentences, untuned weights are the better bet
@@ -46,14 +46,16 @@ class HoldOut:
         return self.pairs - len(self.train) - len(self.held)
 
 
-def hold_out(source: Sequence[str], target: Sequence[str], size: int | None = None, seed: int = 1) -> HoldOut:
+def hold_out(
+    source: Sequence[str], target: Sequence[str], size: int | None = None, seed: int = 1, only: Bools | None = None
+) -> HoldOut:
     """Hold `size` raw pairs out, neither line of which occurs in what is left for training, nor in another of them.
 
     Text that a translator has seen says nothing about text that it has not. So pairs that share a line with one that is
     held out are in neither set; pairs that would take more than a few with them are held out only if there are not
     enough others. Lines are the same whatever their case and their spaces; blank ones share nothing, and are never held
     out. The same arguments give the same split on every machine. Without a `size`, the number of different source lines
-    decides. There may be fewer pairs than asked for.
+    decides. There may be fewer pairs than asked for. With `only`, no others are held out.
 
     >>> split = hold_out(["a", "b", "A ", "c", "d"], ["x", "y", "z", "w", "v"], 1)
     >>> split.train.tolist(), split.held.tolist(), split.repeating
@@ -68,8 +70,9 @@ def hold_out(source: Sequence[str], target: Sequence[str], size: int | None = No
     often = [Counter(side) for side in sides]
     # what goes with each pair, at most: pairs that share its source, and those that share its target
     taken = [often[0][a] + often[1][b] - 2 for a, b in zip(*sides, strict=True)]
+    allowed = np.ones(count, bool) if only is None else only
     if size is None:
-        size = held_out_size(len(often[0]))
+        size = held_out_size(len({line for line, may in zip(sides[0], allowed, strict=True) if may}))
     # random.Random promises the same sequence for random() in every version; its shuffle does not.
     draw = random.Random(seed).random
     drawn = [draw() for _ in range(count)]
@@ -79,7 +82,7 @@ def hold_out(source: Sequence[str], target: Sequence[str], size: int | None = No
         if len(held) == size:
             break
         lines = sides[0][index], sides[1][index]
-        if all(lines) and lines[0] not in seen[0] and lines[1] not in seen[1]:
+        if allowed[index] and all(lines) and lines[0] not in seen[0] and lines[1] not in seen[1]:
             held.append(index)
             seen[0].add(lines[0])
             seen[1].add(lines[1])

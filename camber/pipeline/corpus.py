@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from camber.align.sure import sure_links
-from camber.arrays.types import I8
+from camber.arrays.types import I8, Bools
 from camber.corpus import Bitext, Sentences, Vocabulary
 from camber.corpus.cleaning import CleanSettings, clean
 from camber.corpus.splitting import hold_out
@@ -39,11 +39,12 @@ def prepare(
     held_out: int | None,
     seed: int,
     chosen: I8 | None = None,
+    own: Bools | None = None,
 ) -> None:
     """Read, split, tokenise, case and clean the training text; write all that later stages need into `folder`.
 
     `held_out` pairs are set aside (None: as many as `camber.corpus.splitting` suggests). Or the lines `chosen` are
-    taken, and nothing of the others is looked at.
+    taken, and nothing of the others is looked at. With `own`, only some pairs may be held out.
     """
     sides = read_parallel(source, target)
     rows = np.arange(len(sides[0])) if chosen is None else chosen
@@ -53,7 +54,7 @@ def prepare(
             raise CamberError(
                 f"cannot hold out {held_out:,} of {different:,} different pairs; ask for fewer, or give a dev set"
             )
-        split = hold_out(sides[0], sides[1], held_out, seed)
+        split = hold_out(sides[0], sides[1], held_out, seed, own)
         rows, kept_back = split.train, split.held
         if split.repeating:
             log.info(

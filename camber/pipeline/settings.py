@@ -16,6 +16,7 @@ from camber.errors import InputError, SettingsError
 from camber.files import decode_lines, read_bytes
 from camber.lm.kneser_ney import LmSettings
 from camber.memory.settings import MemorySettings
+from camber.pipeline.domain import DomainSettings
 from camber.regress.graph_settings import GraphSettings
 from camber.regress.settings import KernelSettings, PreimageSettings, RegressionSettings
 from camber.regress.transduce.settings import SparseSettings
@@ -42,12 +43,13 @@ STAGES: dict[str, type[Settings]] = {
     "sparse": SparseSettings,
     "graph": GraphSettings,
     "memory": MemorySettings,
+    "domain": DomainSettings,
 }
 
 #: tables that every method uses
 SHARED = ("text", "clean", "align", "memory")
 #: tables that those methods use whose models have weights
-WEIGHED = ("lm", "tune")
+WEIGHED = ("lm", "tune", "domain")
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class TrainSettings:
     sparse: SparseSettings = field(default_factory=SparseSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    domain: DomainSettings = field(default_factory=DomainSettings)
 
     @classmethod
     def from_dict(cls, tables: dict[str, dict[str, Any]]) -> TrainSettings:

@@ -15,7 +15,7 @@ from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.sure import with_sure_links
 from camber.align.words import learn_alignment
-from camber.arrays.types import I8
+from camber.arrays.types import F8, I8
 from camber.bend.kinds import BENDS, KEEP, NONE, settings_of
 from camber.bend.settings import BendSettings
 from camber.confidence.calibration import FILE as CONFIDENCE
@@ -38,7 +38,9 @@ from camber.model.memory import FOLDER as MEMORY
 from camber.model.translator import Translator, load
 from camber.pipeline.calibrate import calibrated_if_possible
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
+from camber.pipeline.domain import own_pairs, taken, weighed_pairs
 from camber.pipeline.importing import SIDES, Corpus, import_corpora
+from camber.pipeline.importing import WEIGHTS as PAIR_WEIGHTS
 from camber.pipeline.methods import METHODS, Method, tables_of, unweighed, weighed, weighs
 from camber.pipeline.methods.method import Dev
 from camber.pipeline.settings import TrainSettings
@@ -124,12 +126,13 @@ def train(
 
     with Stages(model.with_name(model.name + ".work")) as stages:
         training = Training(chosen, settings, stages, seed, engine)
+        weights: Path | None = None
         if text is None:
             imported = training.imported(corpora, unconfirmed=unconfirmed, keep_going=keep_going).folder
-            text = imported / SIDES[0], imported / SIDES[1]
+            text, weights = (imported / SIDES[0], imported / SIDES[1]), imported / PAIR_WEIGHTS
         if dev is not None:
             _tell_of_repeats(dev, text[0])
-        made = training.make(*text, arpas, Path(alignment) if alignment else None, held_out)
+        made = training.make(*text, arpas, Path(alignment) if alignment else None, held_out, weights=weights)
         memory = training.memory(made, *text) if settings.memory.memory else None
         dev = dev or _held_out(made.corpus)
         tuning, told = None, False
@@ -204,14 +207,21 @@ class Training:
         alignment: Path | None = None,
         held_out: int | None = 0,
         rows: I8 | None = None,
+        weights: Path | None = None,
     ) -> Made:
-        """Run all stages but the tuning; `rows` are the lines to train on, by default all."""
+        """Run all stages but the tuning; `rows` are the lines to train on, by default all.
+
+        `weights` is a file that says how much each of all lines counts.
+        """
         settings, run = self.settings, self.stages.run
+        own = None if weights is None or held_out == 0 else own_pairs(np.load(weights))
         corpus = run(
             "corpus",
             {"source": source, "target": target, "text": settings.text, "clean": settings.clean, "seed": self.seed,
-             "held_out": held_out, "rows": rows},
-            lambda folder: prepare(source, target, folder, settings.text, settings.clean, held_out, self.seed, rows),
+             "held_out": held_out, "rows": rows, "own": own},
+            lambda folder: prepare(
+                source, target, folder, settings.text, settings.clean, held_out, self.seed, rows, own
+            ),
             code=("camber.text", "camber.corpus", "camber.pipeline.corpus"),
         )  # fmt: skip
         aligned = run(
@@ -224,23 +234,37 @@ class Training:
         if weighs(self.method):
             language = run(
                 "lm",
-                {"corpus": corpus, "settings": settings.lm, "own": list(arpas)},
-                lambda folder: _language_models(corpus, arpas, settings, folder),
+                {
+                    "corpus": corpus,
+                    "settings": settings.lm,
+                    "own": list(arpas),
+                    "weights": weights if settings.domain.own_lm else None,
+                },
+                lambda folder: _language_models(corpus, arpas, settings, weights, folder),
                 code=("camber.lm",),
             )
         chosen = self.method.word_settings(settings)
         words = self.words(corpus, chosen) if chosen is not None else None
         rules = run(
             self.method.folder,
-            {"corpus": corpus, "aligned": aligned, "settings": self.method.rule_settings(settings), "words": words},
-            lambda folder: self.make_rules(corpus, aligned, words, folder),
+            {
+                "corpus": corpus,
+                "aligned": aligned,
+                "settings": self.method.rule_settings(settings),
+                "words": words,
+                "weights": weights,
+            },
+            lambda folder: self.make_rules(corpus, aligned, words, weights, folder),
             code=self.method.code,
         )
         return Made(corpus, aligned, language, rules)
 
-    def make_rules(self, corpus: Stage, aligned: Stage, words: Stage | None, folder: Path) -> None:
+    def make_rules(
+        self, corpus: Stage, aligned: Stage, words: Stage | None, weights: Path | None, folder: Path
+    ) -> None:
         """Make the rules, with features from what was learnt about words, if it was."""
         bitext, alignment = load_bitext(corpus.folder), _load_alignment(aligned.folder)
+        bitext, alignment = weighed_pairs(_weights_of(corpus, weights), bitext, alignment)
         self.method.make_rules(bitext, alignment, self.settings, self.engine, folder)
         if words is not None:
             self.method.add_features(words.folder, self.settings, folder)
@@ -416,8 +440,10 @@ def _load_alignment(folder: Path) -> Alignment:
     return Alignment(np.load(folder / "links.npy"), np.load(folder / "offsets.npy"))
 
 
-def _language_models(corpus: Stage, arpas: Sequence[Path], settings: TrainSettings, folder: Path) -> None:
-    """Read the user's language models, or estimate one from the target side."""
+def _language_models(
+    corpus: Stage, arpas: Sequence[Path], settings: TrainSettings, weights: Path | None, folder: Path
+) -> None:
+    """Read the user's language models, or estimate one from the target side, and one of the own domain if there is."""
     target = load_bitext(corpus.folder).target
     if arpas:
         models = [NgramModel.read(path) for path in arpas]
@@ -431,7 +457,17 @@ def _language_models(corpus: Stage, arpas: Sequence[Path], settings: TrainSettin
                 )  # fmt: skip
     else:
         models = [NgramModel.from_trie(estimate(target, settings.lm))]
+        counts = _weights_of(corpus, weights)
+        own = None if counts is None or not settings.domain.own_lm else own_pairs(counts)
+        if own is not None:
+            log.info("a language model of the %s pairs that count most is one more feature", f"{own.sum():,}")
+            models.append(NgramModel.from_trie(estimate(taken(target, np.flatnonzero(own)), settings.lm)))
     save_language_models(models, folder)
+
+
+def _weights_of(corpus: Stage, weights: Path | None) -> F8 | None:
+    """Return how much each pair of a stage counts, if that differs."""
+    return None if weights is None else np.load(weights)[np.load(corpus.folder / "kept.npy")]
 
 
 def _language_models_of(made: Made) -> list[NgramModel]:
