@@ -31,6 +31,13 @@ from camber.engine import Engine
     show_default=True,
     help="With --hiero: a cdec grammar for each line, or one Moses rule table.",
 )
+@click.option(
+    "--hiero-edges",
+    type=click.Choice(["tight", "loose"]),
+    default="tight",
+    show_default=True,
+    help="With --hiero: whether target words without links may stand at the edges of rules (loose).",
+)
 @engine_option
 def command(
     source: Path,
@@ -41,6 +48,7 @@ def command(
     reordering: bool,
     hiero: Path | None,
     format: str,
+    hiero_edges: str,
     engine: Engine,
 ) -> None:
     """Extract all phrase pairs, unpruned, with Moses' scores, and write them as Moses tables.
@@ -48,13 +56,15 @@ def command(
     With --hiero, write the hierarchical rules that apply to a text.
     """
     from camber.pipeline.extract import extract_hiero, extract_tables
+    from camber.rules.hiero.extraction import HieroSettings
 
     given = click.get_current_context().get_parameter_source
-    for name, only in (("max_phrase_length", False), ("reordering", False), ("format", True)):
+    for name, only in (("max_phrase_length", False), ("reordering", False), ("format", True), ("hiero_edges", True)):
         if given(name) is click.core.ParameterSource.COMMANDLINE and (hiero is not None) is not only:
             where = "with" if only else "without"
             raise click.UsageError(f"--{name.replace('_', '-')} is used {where} --hiero only")
     if hiero is not None:
-        extract_hiero(source, target, alignment, out, hiero, format, engine=engine)
+        settings = HieroSettings(edges=hiero_edges)
+        extract_hiero(source, target, alignment, out, hiero, format, settings, engine)
     else:
         extract_tables(source, target, alignment, out, max_phrase_length, reordering=reordering, engine=engine)

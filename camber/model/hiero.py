@@ -19,6 +19,7 @@ from camber.lm.ngrams import NgramModel
 from camber.model.added import open_index
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import UNTUNED, open_weighed
+from camber.model.older import extraction_settings
 from camber.rules.features import learnt
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.features import features_of
@@ -98,12 +99,10 @@ class HieroKind:
 
     def rules(self, directory: ModelDirectory) -> HieroRules:
         """Open the index of a model, with the settings that it records."""
-        extraction = dict(directory.settings.get("hiero", {}))
-        extraction.pop("logarithms", None)  # of older models; see `camber.model.older`
         return open_rules(
             directory.path / FOLDER,
             open_index(directory, FOLDER),
-            HieroSettings.from_dict(extraction),
+            HieroSettings.from_dict(extraction_settings(directory)),
             ChartSettings.from_dict(directory.settings.get("chart", {})),
         )
 

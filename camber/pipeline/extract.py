@@ -72,7 +72,8 @@ def extract_hiero(
     """Extract the hierarchical rules for every line of the tokenised text `test` into the new folder `out`.
 
     With the format "cdec", line N has the file ``grammar.N.gz``, with cdec's names of features; with "moses", all rules
-    are in one ``rule-table.gz`` with the scores of :data:`MOSES_SCORES`, and a ``glue-grammar`` is beside it.
+    are in one ``rule-table.gz`` with the scores of :data:`MOSES_SCORES`, and a ``glue-grammar`` is beside it. Without
+    `settings`, the edges of rules are tight, as cdec has them.
     Return the number of rules.
     """
     if format not in FORMATS:
@@ -81,7 +82,7 @@ def extract_hiero(
     sentences = [words(line) for line in read_lines(test)]
     bitext, links = _read(source, target, alignment)
     with stage("index"):
-        extractor = HieroExtractor(CorpusIndex.build(bitext, links), None, settings)
+        extractor = HieroExtractor(CorpusIndex.build(bitext, links), None, settings or HieroSettings(edges="tight"))
     with stage("extract and write"), _whole_folder(out) as folder:
         if format == "cdec":
             count = 0

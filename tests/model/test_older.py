@@ -15,6 +15,7 @@ from camber.files import read_lines
 from camber.model import directory as module
 from camber.model.directory import ModelDirectory, write_model
 from camber.model.translator import Translator
+from camber.rules.hiero.extraction import HieroSettings
 
 pytestmark = pytest.mark.slow
 
@@ -68,3 +69,17 @@ def test_raw_values_become_a_bend_and_a_tuned_model_is_of_todays_format(
     assert again.format == module.FORMAT == 2
     assert "logarithms" not in again.settings["hiero"]
     assert camber.load(tmp_path / "new").decoder.bend.kind == "raw"
+
+
+def test_rules_of_models_that_do_not_say_how_their_edges_are_have_tight_ones(hotel_hiero: Path, tmp_path: Path) -> None:
+    model = camber.load(hotel_hiero)
+    assert model.directory is not None
+    assert model.directory.settings["hiero"]["edges"] == HieroSettings().edges == "loose"
+    settings = {**model.directory.settings}
+    settings["hiero"] = {name: value for name, value in settings["hiero"].items() if name != "edges"}
+    with write_model(tmp_path / "old", "hiero", settings) as draft:
+        draft.take_folder(model.directory.path)
+        draft.sizes |= model.directory.sizes
+    old = camber.load(tmp_path / "old")
+    assert old.decoder.grammars.settings.edges == "tight"
+    assert old.decoder.recorded["hiero"]["edges"] == "tight"  # and stay so when it is tuned

@@ -9,19 +9,22 @@ from itertools import pairwise
 
 @dataclass
 class Rule:
-    """How often a rule was extracted, and with which links."""
+    """How often a rule was extracted, how much of an occurrence each time, and with which links."""
 
-    count: int = 0
+    times: int = 0
+    count: float = 0.0
     samples: int = 0
     links: Counter = field(default_factory=Counter)
 
 
-def grammar(pairs, sentence, max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1):
+def grammar(pairs, sentence, max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, edges="tight"):
     """Return {(source side, target side): Rule} for a sentence; a non-terminal is the number -1 or -2.
 
-    `pairs`: (source words, target words, links) of the whole corpus.
+    `pairs`: (source words, target words, links) of the whole corpus. `edges`: whether target words without links may
+    stand at the edges of a rule (loose), all choices sharing an occurrence alike.
+    Also return {source side: how many of its occurrences gave rules}.
     """
-    rules = defaultdict(Rule)
+    rules, extracted = defaultdict(Rule), Counter()
     for pattern in patterns(sentence, max_span, max_symbols, max_nonterminals, min_gap):
         places = [
             (pair, parts)
@@ -30,13 +33,18 @@ def grammar(pairs, sentence, max_span=15, max_symbols=5, max_nonterminals=2, min
             for parts in occurrences(pattern, pair[0], start, max_span, min_gap)
         ]
         for pair, parts in places:
-            for source, target, links in rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap):
-                if fits(source, sentence, max_span, min_gap):
+            for choices in rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap, edges):
+                source = choices[0][0]
+                if not fits(source, sentence, max_span, min_gap):
+                    continue
+                extracted[source] += 1
+                for _, target, links in choices:
                     rule = rules[source, target]
-                    rule.count += 1
+                    rule.times += 1
+                    rule.count += 1 / len(choices)
                     rule.samples = len(places)
                     rule.links[links] += 1
-    return dict(rules)
+    return dict(rules), extracted
 
 
 def patterns(sentence, max_span, max_symbols, max_nonterminals, min_gap):
@@ -106,8 +114,20 @@ def smallest_box(links, length, low, high):
     return min(spans, key=lambda span: span[1] - span[0], default=None)
 
 
-def rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap):
-    """The rules of one occurrence: (source side, target side, links)."""
+def loosened(links, span, length, max_span):
+    """The target span and all longer ones that have the same links."""
+    linked = {t for _, t in links}
+    low, high = span
+    return [
+        (a, b)
+        for a in range(low + 1)
+        for b in range(high, length + 1)
+        if b - a <= max_span and not linked & {*range(a, low), *range(high, b)}
+    ]
+
+
+def rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap, edges):
+    """The rules of one occurrence: for each box a list of choices (source side, target side, links)."""
     source, target, links = pair
     linked = {s for s, _ in links}
     low, high = parts[0][0], sum(parts[-1])
@@ -130,13 +150,18 @@ def rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap):
                 return None
         return gaps
 
-    def rule(span, gaps):
-        """Write down a box as a rule."""
+    def choices(span, gaps):
+        """Write down a box as rules, one for each choice of its edges."""
+        targets = box(links, *span)
+        spans = [targets] if edges == "tight" else loosened(links, targets, len(target), max_span)
+        return [rule(gaps, *targets) for targets in spans]
+
+    def rule(gaps, target_low, target_high):
+        """Write down a box with this target span as a rule."""
         left = [*[("gap", gap[0], n) for n, gap in enumerate(gaps)], *[("word", at, at) for at in words]]
         left.sort(key=lambda item: item[1])
         spans = [box(links, *gap) for gap in gaps]
         covered = {t for a, b in spans for t in range(a, b)}
-        target_low, target_high = box(links, *span)
         right = [
             *[("gap", a, n) for n, (a, _) in enumerate(spans)],
             *[("word", t, t) for t in range(target_low, target_high) if t not in covered],
@@ -161,7 +186,7 @@ def rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap):
     if gaps is None:
         return
     if {base[0], base[1] - 1} <= linked:
-        yield rule(base, gaps)
+        yield choices(base, gaps)
     # outer non-terminals where there are none yet: the shortest possible
     lows = [at for at in range(low - min_gap + 1) if at in linked]
     highs = [at + 1 for at in range(high + min_gap - 1, len(source)) if at in linked]
@@ -177,4 +202,4 @@ def rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap):
             continue
         gaps = allowed(span)
         if gaps is not None:
-            yield rule(span, gaps)
+            yield choices(span, gaps)

@@ -20,7 +20,7 @@ from camber.corpus.inputs import Input, as_inputs
 from camber.errors import CamberError, SettingsError
 from camber.files import read_parallel, words
 from camber.formats.cdec.grammars import cdec_values
-from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
+from camber.rules.hiero.extraction import EDGES, HieroExtractor, HieroSettings
 from camber.rules.hiero.features import CDEC_NAMES, DEFAULT_NAMES
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.phrase.extraction import extract
@@ -76,19 +76,19 @@ def as_dictionary(raw):
     aligned_pairs(),
     st.lists(st.sampled_from("abcde"), max_size=7),
     st.sampled_from([(15, 5, 2, 1), (15, 5, 2, 2), (4, 5, 2, 1), (15, 3, 1, 1), (15, 5, 0, 1), (5, 8, 2, 1)]),
+    st.sampled_from(EDGES),
 )
-def test_rules_and_counts_are_those_of_the_definition(pairs, sentence, limits):
-    chosen = HieroSettings(*limits, samples=100_000)
+def test_rules_and_counts_are_those_of_the_definition(pairs, sentence, limits, edges):
+    chosen = HieroSettings(*limits, samples=100_000, edges=edges)
     raw = HieroExtractor(index_of(pairs), settings=chosen).raw(sentence)
-    ours, theirs = as_dictionary(raw), grammar(pairs, sentence, *limits)
+    ours, (theirs, extracted) = as_dictionary(raw), grammar(pairs, sentence, *limits, edges)
     assert ours.keys() == theirs.keys()
-    extracted = {source: sum(r.count for (s, _), r in theirs.items() if s == source) for source, _ in theirs}
     for key, rule in theirs.items():
         at = ours[key]
-        assert raw.column("count_st")[at] == rule.count
+        assert raw.column("count_st")[at] == pytest.approx(rule.count)
         assert raw.column("count_s")[at] == rule.samples
         assert raw.column("p_coherent")[at] == pytest.approx(rule.count / rule.samples)
-        assert raw.column("singleton_st")[at] == (rule.count == 1)
+        assert raw.column("singleton_st")[at] == (rule.times == 1)
         assert raw.column("singleton_s")[at] == (extracted[key[0]] == 1)
         assert raw.column("arity")[at] == sum(isinstance(symbol, int) for symbol in key[0])
         assert raw.column("words")[at] == sum(isinstance(symbol, str) for symbol in key[1])
@@ -224,7 +224,7 @@ def multi30k():
     # cdec numbers words by first use, which decides the order of its suffixes and so what it samples
     vocabularies = [Vocabulary(list(dict.fromkeys(word for line in side for word in line))) for side in sides]
     bitext = Bitext(*(Sentences.encode(side, v) for side, v in zip(sides, vocabularies, strict=True)))
-    extractor = HieroExtractor(CorpusIndex.build(bitext, alignment))
+    extractor = HieroExtractor(CorpusIndex.build(bitext, alignment), settings=HieroSettings(edges="tight"))
     return extractor, (tok / "test.de").read_text(encoding="utf-8").splitlines()
 
 
@@ -270,19 +270,46 @@ def test_grammars_are_those_of_cdec(multi30k):
     assert same / (same + theirs_only) > 0.95
 
 
-def test_unaligned_words_at_the_edges_of_a_pair_are_in_phrases_but_in_no_hierarchical_rule():
-    """Why a hierarchical model drops the last word of a corpus whose pairs all end in it.
-
-    The word `z` ends every target side and goes with no source word, so that it is not linked. Phrase pairs may take
-    such words along at their edges (Och and Ney), and keep it. The boxes that hierarchical rules are made of are tight
-    (Chiang 2007): no rule has it at its edge, and glue rules put in no word. Inside a box it is kept.
-    """
+def ending_in_z():
+    """Pairs whose target sides all end in `z`, which goes with no source word."""
     pairs = [(list("ab"), list("ABz"), [(0, 0), (1, 1)]), (list("ba"), list("BAz"), [(0, 0), (1, 1)])]
-    pairs.append((list("ab"), list("AzB"), [(0, 0), (1, 2)]))
-    index = index_of(pairs)
-    sides = {target for _, target in as_dictionary(HieroExtractor(index).grammar(Input(["a", "b"])))}
+    return [*pairs, (list("ab"), list("AzB"), [(0, 0), (1, 2)])]
+
+
+def targets_of(pairs, edges):
+    extractor = HieroExtractor(index_of(pairs), settings=HieroSettings(edges=edges))
+    raw = extractor.raw(["a", "b"])
+    return raw, {target: rule for (source, target), rule in as_dictionary(raw).items() if source == ("b",)}
+
+
+def test_unaligned_words_at_the_edges_of_a_pair_are_in_no_tight_rule():
+    """A hierarchical model with tight edges (Chiang 2007) drops the last word of a corpus whose pairs all end in it.
+
+    Phrase pairs may take such words along at their edges (Och and Ney), and keep it. Inside a box it is kept.
+    """
+    pairs = ending_in_z()
+    raw, _ = targets_of(pairs, "tight")
+    sides = {target for _, target in as_dictionary(raw)}
     assert {("A",), ("B",), ("A", "B"), ("A", "z", "B")} <= sides
     assert not any(target[-1] == "z" or target[0] == "z" for target in sides)
     bitext = Bitext.encode([source for source, _, _ in pairs], [target for _, target, _ in pairs])
     store = extract(bitext, Alignment.from_pairs([links for _, _, links in pairs]))
     assert ["B", "z"] in [store.target(rule) for rule in range(len(store))]
+
+
+def test_choices_of_loose_edges_share_their_occurrence():
+    raw, targets = targets_of(ending_in_z(), "loose")
+    counts = {target: raw.column("count_st")[rule] for target, rule in targets.items()}
+    # "b" is B: with and without the z behind it, where it is the last one; with and without the z before it
+    assert counts == {("B",): 0.5 + 1.0 + 0.5, ("B", "z"): 0.5, ("z", "B"): 0.5}
+    assert raw.column("p_coherent")[targets["B", "z"]] == pytest.approx(0.5 / 3)
+    assert raw.column("singleton_st")[targets["B", "z"]] == 1
+    assert raw.column("singleton_s")[targets["B", "z"]] == 0
+
+
+def test_loose_edges_are_no_longer_than_a_span():
+    pairs = [(["a"], ["x", "x", "A", "x", "x"], [(0, 2)])]
+    extractor = HieroExtractor(index_of(pairs), settings=HieroSettings(max_span=2, edges="loose"))
+    raw = extractor.raw(["a"])
+    assert set(as_dictionary(raw)) == {(("a",), target) for target in (("A",), ("x", "A"), ("A", "x"))}
+    assert raw.column("count_st").tolist() == pytest.approx([1 / 3] * 3)

@@ -33,6 +33,7 @@ class Limits(NamedTuple):
     max_nonterminals: int
     min_gap: int
     samples: int
+    loose: int  # 1: target words without links may stand at the edges of a rule
 
 
 @kernel
@@ -85,6 +86,18 @@ def closed_gap(blocks, source, target, low, high, max_span, gaps, slot):
     gaps[slot, 0] = target_low
     gaps[slot, 1] = target_high
     return target_low >= 0 and target_high - target_low <= max_span and back_low >= low and back_high <= high
+
+
+@kernel_inlined
+def loosen(blocks, block, low, high):
+    """Return the longest target span around low:high that has no more links: where it may begin, where it may end."""
+    length = np.int64(blocks[block + 2])
+    target = block + HEAD + np.int64(blocks[block + 1])
+    while low > 0 and blocks[target + low - 1] < 0:
+        low -= 1
+    while high < length and blocks[target + high] < 0:
+        high += 1
+    return low, high
 
 
 @kernel

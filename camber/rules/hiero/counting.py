@@ -13,7 +13,7 @@ import numpy as np
 from camber.arrays.types import AnyArray
 from camber.kernel import kernel, kernel_inlined
 from camber.kernel.table import first_slot, mix, next_slot, record_slot, same_run
-from camber.rules.hiero.boxes import BOTH, INSIDE, LEFT, RIGHT, find_boxes
+from camber.rules.hiero.boxes import BOTH, INSIDE, LEFT, RIGHT, find_boxes, loosen
 from camber.rules.hiero.index import HEAD
 
 #: Columns of the raw features.
@@ -106,7 +106,8 @@ def collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, s
             corpus.blocks, block, scratch.chunks, parts, size, wanted, limits, scratch.gaps, scratch.boxes
         )
         for b in range(count):
-            status = _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b)
+            scratch.extracted[scratch.boxes[b, 0]] += 1
+            status = _count_choices(corpus, block, scratch, rules, sizes, oldest, parts, b, limits)
             if status != DONE:
                 break
         if status != DONE:
@@ -186,15 +187,35 @@ def _place_chunks(chunks, parts, occurrence, sentence):
 
 
 @kernel_inlined
-def _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b):
-    """Count the rule in box `b` of an occurrence; return what ran out of room."""
+def _count_choices(corpus, block, scratch, rules, sizes, oldest, parts, b, limits):
+    """Count the rules of box `b` of an occurrence, one for each choice of its edges; return what ran out of room."""
+    boxes = scratch.boxes
+    low, high = boxes[b, 1], boxes[b, 2]
+    first, last = low, high
+    if limits.loose != 0:
+        first, last = loosen(corpus.blocks, block, low, high)
+    choices = 0
+    for begin in range(first, low + 1):
+        choices += max(0, min(last, begin + limits.max_span) - high + 1)
+    for begin in range(first, low + 1):
+        for end in range(high, min(last, begin + limits.max_span) + 1):
+            boxes[b, 1] = begin
+            boxes[b, 2] = end
+            status = _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b, 1.0 / choices)
+            if status != DONE:
+                return status
+    return DONE
+
+
+@kernel_inlined
+def _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b, share):
+    """Count the rule in box `b` of an occurrence, as much as its `share`; return what ran out of room."""
     boxes, rows = scratch.boxes, scratch.rows
     target = block + HEAD + corpus.blocks[block + 1] + corpus.blocks[block + 2]  # the target words
     target_size, h = _target_side(
         corpus.blocks, target, parts, scratch.gaps, boxes, b, scratch.target_side, scratch.place
     )
     extension = boxes[b, 0]
-    scratch.extracted[extension] += 1
     row = _row(
         scratch.slots, rows, rules.target, rules.target_offsets, rules.raw, sizes, oldest, extension,
         scratch.target_side, target_size, h,
@@ -202,6 +223,7 @@ def _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b):
     if row < 0:
         return RULES
     rows[row, 2] += 1
+    rules.raw[oldest + row, 1] += share
     symbols = _read_links(corpus, block, scratch, parts, extension & LEFT, boxes[b, 1])
     return DONE if _count_links(scratch.variants, rows, row, scratch.bits, symbols, sizes) else VARIANTS
 
@@ -276,7 +298,8 @@ def _row(slots, rows, target, target_offsets, raw, sizes, oldest, extension, tar
     for k in range(size):
         target[start + k] = target_side[k]
     target_offsets[rule + 1] = start + size
-    raw[rule, 0] = extension  # until the features are known
+    raw[rule, 0] = extension  # until the features are known, as is the count in the next column
+    raw[rule, 1] = 0.0
     slots[slot] = row
     rows[row, 0] = h
     rows[row, 1] = slot
@@ -318,7 +341,7 @@ def _count_links(variants, rows, row, bits, symbols, sizes):
 def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
     """Write the source side, the most frequent links and the raw features of a rule; False: no room."""
     rows, raw = scratch.rows, rules.raw[rule]
-    extension = np.int64(raw[0])
+    extension, count = np.int64(raw[0]), raw[1]
     arity = _write_source(ids, scratch.own, size, extension, rules, rule)
     if arity < 0:
         return False
@@ -326,13 +349,13 @@ def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
     if not _write_links(links, rules, rule):
         return False
     best_t, best_s, mean_t, mean_s, words = _lexical_weights(lexicon, links, scratch.weights, rules, rule)
-    raw[0] = rows[row, 2] / taken
+    raw[0] = count / taken
     raw[1] = best_t
     raw[2] = best_s
     raw[3] = mean_t
     raw[4] = mean_s
     raw[5] = taken
-    raw[6] = rows[row, 2]
+    raw[6] = count
     raw[7] = 1.0 if scratch.extracted[extension] == 1 else 0.0
     raw[8] = 1.0 if rows[row, 2] == 1 else 0.0
     raw[9] = arity

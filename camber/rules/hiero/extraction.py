@@ -63,6 +63,10 @@ if TYPE_CHECKING:  # imported where rules have such features
     from camber.rules.measuring import Measurer
 
 
+#: Whether target words without links may stand at the edges of a rule: as numbers, what `Limits.loose` says.
+EDGES = ("tight", "loose")
+
+
 @dataclass(frozen=True)
 class HieroSettings(WordSettings):
     """Which hierarchical rules are extracted."""
@@ -72,6 +76,11 @@ class HieroSettings(WordSettings):
     max_nonterminals: int = setting(2, "most non-terminals of a rule", low=0, high=2)
     min_gap: int = setting(1, "fewest source words that a non-terminal covers", low=1)
     samples: int = setting(300, "occurrences of a source phrase that are looked at", low=1)
+    edges: str = setting(
+        "loose",
+        "target words without links at the edges of a rule: none (tight), or as many as there are (loose)",
+        choices=EDGES,
+    )
     lexical: str = setting(
         "max",
         "lexical weights of a word: its best counterpart, the mean of those linked, or both kinds",
@@ -125,7 +134,12 @@ class HieroExtractor:
         self._lexicon = _hashed(lexicon, len(index.source.vocabulary), len(index.target.vocabulary))
         chosen = self.settings
         self._limits = Limits(
-            chosen.max_span, chosen.max_symbols, chosen.max_nonterminals, chosen.min_gap, chosen.samples
+            chosen.max_span,
+            chosen.max_symbols,
+            chosen.max_nonterminals,
+            chosen.min_gap,
+            chosen.samples,
+            EDGES.index(chosen.edges),
         )
         self._memory = PerThread()
         self._kept: _Kept | None = None
