@@ -17,6 +17,7 @@ VERBS = {
     "add": "Add sentence pairs to a model, without training.",
     "align": "Word-align two parallel files.",
     "calibrate": "Find out how sure a model's translations are.",
+    "combine": "Make one model of several, with weights for what they agree upon.",
     "convert": "Bring a Moses or cdec model along.",
     "curves": "Draw what the bent features of a model learnt.",
     "detokenize": "Join tokens to raw text.",

@@ -4,6 +4,9 @@ In such a file, all but the translations stays as it is. Segments that have a tr
 
 Settings of the search that are not given are those that the model was made with. Hierarchical models have no
 --distortion-limit and no --options; those of regressions have --beam in place of --pop-limit and --distortion-limit.
+
+With --mbr, or several models, what is taken is the hypothesis that has most in common with the others (minimum Bayes
+risk), of which --nbest-file then has the features. Weights for several models come from `camber combine`.
 """
 
 from __future__ import annotations
@@ -16,8 +19,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from camber.cli.options import FILE, engine_option, given, refuse_idle, settings_options
+from camber.cli.options import FILE, engine_option, given, pick, refuse_idle, settings_options
 from camber.cli.streams import standard_input
+from camber.decode.consensus.settings import ConsensusSettings
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
 from camber.nbest.formats import AUTO, FORMATS, format_to_write
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @click.command(help=__doc__)
-@click.argument("model", type=FILE)
+@click.argument("models", metavar="MODEL…", type=FILE, nargs=-1, required=True)
 @click.option("--input", "source", type=FILE, help="File to translate (default: standard input).")
 @click.option("--output", type=FILE, help="File for the translations (default: standard output).")
 @click.option("--all", "everything", is_flag=True, help="In XLIFF, PO and TMX, replace translations that are there.")
@@ -70,11 +74,13 @@ if TYPE_CHECKING:
     help="Translate the sentences of a line one by one.",
 )
 @click.option("--protect", metavar="REGEX", default="", help="More text that must come back as it is.")
+@click.option("--mbr", is_flag=True, help="Take what expects most BLEU if others of the list are right.")
+@settings_options(ConsensusSettings)
 @settings_options(DecodeSettings, shown="the model's own")
 @settings_options(PreimageSettings, shown="the model's own", but=_PHRASE_FLAGS)
 @engine_option
 def command(
-    model: Path,
+    models: tuple[Path, ...],
     source: Path | None,
     output: Path | None,
     everything: bool,
@@ -90,6 +96,7 @@ def command(
     format: str,
     split: bool | None,
     protect: str,
+    mbr: bool,
     engine: Engine,
     **values: Any,
 ) -> None:
@@ -97,7 +104,7 @@ def command(
     from camber.formats.documents.files import is_document
     from camber.formats.glossary.glossary import Glossary
     from camber.model.asking import read_requests
-    from camber.model.translator import CHUNK, load
+    from camber.model.translator import CHUNK
 
     if prefix is not None and constraints is not None:
         raise click.UsageError("--prefix goes for all lines, --constraints has a prefix for each: give one of them")
@@ -117,7 +124,10 @@ def command(
     else:
         refuse_idle(["everything"], "to text that is translated line by line")
     changes = given(DecodeSettings, values) | given(PreimageSettings, values, but=_PHRASE_FLAGS)
-    translator = _reading(_searching(load(model), model, changes), model, format, split, protect)
+    consensus = pick(ConsensusSettings, values)
+    translator = _reading(
+        _searching(_opened(models, consensus, mbr=mbr), models[0], changes), models[0], format, split, protect
+    )
     languages = translator.text.settings.source_lang, translator.text.settings.target_lang
     terms = Glossary.read(glossary, *languages) if glossary else None
     if in_place and source is not None:
@@ -186,6 +196,19 @@ def _translate_in_place(translator: Translator, source: Path, output: Path | Non
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     log.info("%s", report)
+
+
+def _opened(models: Sequence[Path], consensus: ConsensusSettings, *, mbr: bool) -> Translator:
+    """Open a model, or the consensus of several, or of one with itself."""
+    from camber.model.translator import load
+
+    translators = [load(model) for model in models]
+    if len(models) == 1 and not mbr:
+        refuse_idle(consensus.to_dict(), "without --mbr, for one model")
+        return translators[0]
+    from camber.model.combination import together
+
+    return together(translators, consensus)
 
 
 def _reading(translator: Translator, model: Path, format: str, split: bool | None, protect: str) -> Translator:

@@ -61,6 +61,7 @@ KINDS: Registry[Kind] = Registry(
         ),
         "hiero-grammars": Entry("camber.model.grammars:KIND", "hierarchical rules that were made elsewhere"),
         "kernel": Entry("camber.model.kernel:KIND", "a regression of n-gram vectors, and a table of phrase pairs"),
+        "combination": Entry("camber.model.combination:KIND", "several models, and weights for what they agree upon"),
         "sparse": Entry("camber.model.sparse:KIND", "an aligned corpus, to select what each sentence learns from"),
     },
 )

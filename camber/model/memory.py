@@ -19,8 +19,8 @@ from camber.text.pipeline import TextPipeline
 
 #: the folder of the training pairs
 FOLDER = "memory"
-# version 0.1 kept raw lines, and the source lines as the model sees them, in files instead of a journal
-_FILES = ("added/source.txt", "added/target.txt", "added/tokens.txt")
+#: raw lines, and the source lines as the model sees them: version 0.1 kept them instead of a journal; combinations do
+FILES = ("added/source.txt", "added/target.txt", "added/tokens.txt")
 
 
 @dataclass(frozen=True)
@@ -142,13 +142,25 @@ class Memory:
         return {pair: at for at, pair in enumerate(zip(self.source, self.target, strict=True))}
 
     @classmethod
+    def joined(cls, memories: Sequence[Memory | None]) -> Memory | None:
+        """Return the added pairs of several models as one memory; where two know a line, the first one does."""
+        known = [memory for memory in reversed(memories) if memory is not None and memory.source]
+        if not known:
+            return None
+        sides = [
+            [line for memory in known for line in getattr(memory, name)] for name in ("source", "target", "tokens")
+        ]
+        facts = [Remembered(None, number) for number in range(1, len(sides[0]) + 1)]
+        return cls(sides[0], sides[1], sides[2], facts)
+
+    @classmethod
     def open(cls, directory: ModelDirectory, text: TextPipeline | None = None) -> Memory | None:
         """Return the memory of a model, None if nothing was ever added to it and it keeps nothing of its training."""
         sides: list[list[str]] = [[], [], []]
         facts: list[Remembered] = []
         gone = directory.journal.taken_back
-        if _FILES[0] in directory:
-            paths = [directory.file(name) for name in _FILES]
+        if FILES[0] in directory:
+            paths = [directory.file(name) for name in FILES]
             sides = [decode_lines(read_bytes(path), path, exact=True) for path in paths]
             if len({len(side) for side in sides}) > 1:
                 raise ModelError(f"{paths[0].parent}: files of different lengths; copy or train the model again")

@@ -32,6 +32,7 @@ from camber.corpus.hotel import generate
 from camber.corpus.inputs import Input
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.forest import forest_sums
+from camber.decode.consensus.settings import ConsensusSettings
 from camber.decode.lists import to_nbest
 from camber.decode.phrase.features import untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
@@ -51,10 +52,12 @@ from camber.memory.segments import Segments
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.metrics.ter import TER
+from camber.model.combination import together
 from camber.model.hiero import HieroRules, untuned_hiero_weights
 from camber.model.phrase import PhraseRules
 from camber.model.sparse import SparseRules
 from camber.model.translator import Translator
+from camber.pipeline.combine import combine
 from camber.pipeline.tune import dev_set, tune_translator
 from camber.progress import log
 from camber.regress.decoder import RegressionDecoder
@@ -143,6 +146,9 @@ def _use_everything() -> None:
     for model, tuner in ((translator, "pro"), (hiero, "expected-bleu")):
         bent = TuneSettings(tuner=tuner, iterations=2, nbest=10, bend="mnr", bits=2)
         tune_translator(model, source[:20], [target[:20]], bent, engine=Threads(1))
+    agreed = together([translator, hiero], ConsensusSettings(mbr_size=5))
+    combine(agreed, source[:20], [target[:20]], engine=Threads(1))
+    agreed.translate(source[:2], engine=Threads(1))
     for model in (translator, hiero):
         _use_trees(model, source, target)
     _use_selections(index, store, language, translator.text, source, target)

@@ -339,15 +339,32 @@ MUTATIONS: list[Mutation] = [
         ("rules/phrase/significance.py", "x = k if upper else k - 1", "x = k"),
     ),
     *_of(
-        "rules/test_hiero_extraction.py -k definition~or~formulas~or~hand -m slow~or~not~slow",
+        "rules/test_hiero_extraction.py -k definition~or~formulas~or~hand~or~loose -m slow~or~not~slow",
         ("rules/hiero/boxes.py", "if (span >> 16) > covered_high:", "if (span >> 16) >= covered_high + 2:"),
         ("rules/hiero/boxes.py", "or (back_low < low and not grow_left)", "or (back_low < low)"),
+        (
+            "rules/hiero/boxes.py",
+            "while low > 0 and blocks[target + low - 1] < 0:",
+            "while low > 1 and blocks[target + low - 1] < 0:",
+        ),
+        ("rules/hiero/counting.py", "parts, b, 1.0 / choices)", "parts, b, 1.0)"),
         ("rules/hiero/counting.py", "best_t *= most", "best_t += most"),
         (
             "rules/hiero/counting.py",
             "if bits[s] >> t & 1:\n                total += t_given_s",
             "if bits[s] >> t:\n                total += t_given_s",
         ),
+    ),
+    *_of(
+        "decode/test_consensus_grams.py",
+        ("decode/consensus/grams.py", "if g >= 0 and last[g] != h:", "if g >= 0:"),
+        ("decode/consensus/grams.py", "if stamp[g] == mark and seen[g] > 0:", "if stamp[g] == mark:"),
+        ("decode/consensus/grams.py", "more = 0.0 if n == 0 else 1.0", "more = 1.0"),
+    ),
+    *_of(
+        "model/test_combination.py",
+        ("decode/consensus/features.py", "chances /= np.where(sums > 0, sums, 1.0)", "chances /= 1.0"),
+        ("decode/consensus/search.py", "if not score <= scores[row, member]:", "if score <= scores[row, member]:"),
     ),
     # --- formats, nbest -------------------------------------------------------------------------------------------
     *_of(

@@ -42,6 +42,10 @@ run("score", "--ref", files / "test.en", folder / "out", files / "test.es", "--t
 run("tune", folder / "m", "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
 run("train", "--method", "hiero", "--source", files / "dev.es", "--target", files / "dev.en", "--model", folder / "h",
     "--dev-source", files / "test.es", "--dev-target", files / "test.en", "--iterations", 2)
+run("combine", folder / "m", folder / "h", "--dev-source", files / "test.es", "--dev-target", files / "test.en",
+    "--out", folder / "both", "--mbr-size", 5)
+for arguments in ((folder / "both",), (folder / "m", "--mbr")):
+    run("translate", *arguments, "--input", files / "test.es", "--output", folder / "out")
 for model, tuner in (("m", "pro"), ("m", "likelihood"), ("h", "expected-bleu")):
     run("tune", folder / model, "--dev-source", files / "test.es", "--dev-target", files / "test.en",
         "--iterations", 2, "--bend", "lnr", "--tuner", tuner, "--bits", 3, "--no-cautious")

@@ -1,0 +1,214 @@
+"""Combine models: weights for what they agree upon, fitted to a dev set, and a directory that holds all of them.
+
+combine_models(["phrases", "hiero"], "dev.de", "dev.en", "both")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from camber.arrays.ragged import offsets_from, places_of
+from camber.arrays.types import F8, I8
+from camber.corpus.inputs import as_inputs
+from camber.decode.consensus.search import ConsensusSearch, Joined
+from camber.decode.consensus.settings import ConsensusSettings
+from camber.engine import LOCAL, Engine
+from camber.errors import CamberError, ModelError
+from camber.features.feature import names_of
+from camber.features.weights import Weights
+from camber.files import read_parallel
+from camber.metrics.bleu import BLEU
+from camber.model.combination import COMBINATION, TABLE, check_member, together, write_members
+from camber.model.directory import ModelDirectory, check_place, write_model
+from camber.model.translator import Translator, load
+from camber.progress import log
+from camber.settings import setting
+from camber.tune.data import TuningData
+from camber.tune.tuners import TUNERS, make_tuner, tuner_settings
+
+#: how sharply scores tell hypotheses: what is tried, in units of the standard deviation of a list's scores
+SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)
+#: parts of the dev set that are held out one after the other to see whether fitted weights help
+FOLDS = 2
+
+
+@dataclass(frozen=True)
+class CombineSettings(ConsensusSettings):
+    """How models are combined."""
+
+    tuner: str = setting("mert", "how weights are fitted to the joined lists", choices=TUNERS)
+    tuner_options: str = setting("", 'settings of the tuner\'s own, such as "restarts=40"')
+
+
+@dataclass(frozen=True)
+class Combined:
+    """What came out: BLEU on dev, and the weights."""
+
+    members: tuple[float, ...]  # of each model alone
+    untuned: float  # all members alike, the best of the scales
+    held_out: float  # weights fitted to one part of the dev set, seen on the other
+    dev: float  # weights fitted to all of it, on itself; those of the untuned if they were no better
+    fitted: bool  # whether fitted weights are kept
+    weights: Weights
+    scales: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {**vars(self), "weights": self.weights.values}
+
+    def __str__(self) -> str:
+        alone = ", ".join(f"{score:.2f}" for score in self.members)
+        kept = "fitted weights are kept" if self.fitted else "weights stay as they are untuned"
+        return (
+            f"BLEU on dev: {alone} alone, {self.untuned:.2f} together and untuned, {self.held_out:.2f} with weights "
+            f"fitted to the other half; {kept} ({self.dev:.2f})"
+        )
+
+
+def combine_models(
+    models: Sequence[str | Path],
+    dev_source: str | Path,
+    dev_target: Sequence[str | Path] | str | Path,
+    out: str | Path,
+    *,
+    settings: CombineSettings | Mapping[str, Any] | None = None,
+    seed: int = 1,
+    engine: Engine = LOCAL,
+) -> Combined:
+    """Fit a combination of models to a dev set, and write it as the model `out`, whole or not at all.
+
+    The scale of the posteriors is the best of some on dev, with all members alike; then weights of all features are
+    fitted, and kept if they translate the half of dev better that they were not fitted to.
+
+    >>> camber.combine_models(["phrases", "hiero"], "dev.de", "dev.en", "both").weights      # doctest: +SKIP
+    """
+    chosen = settings if isinstance(settings, CombineSettings) else CombineSettings.from_dict(dict(settings or {}))
+    if len({Path(model).resolve() for model in models}) < len(models):
+        raise CamberError("a model is named twice; a combination wants different ones")
+    check_place(out, COMBINATION)
+    tuner_settings(chosen.tuner, chosen.tuner_options)  # an unknown one is told before anything is decoded
+    directories = [ModelDirectory.open(model) for model in models]
+    for directory in directories:
+        check_member(directory)
+    targets = [dev_target] if isinstance(dev_target, str | Path) else list(dev_target)
+    source, *references = read_parallel(dev_source, *targets)
+    own = ConsensusSettings.from_dict({name: getattr(chosen, name) for name in ConsensusSettings().to_dict()})
+    translator = together([load(model) for model in models], own)
+    result = combine(translator, source, references, chosen, seed=seed, engine=engine)
+    recorded = {TABLE: {**own.to_dict(), "scales": list(result.scales)}, "combine": chosen.to_dict()}
+    with write_model(out, COMBINATION, recorded) as draft:
+        for directory in directories:
+            if ModelDirectory.open(directory.path).signature != directory.signature:
+                raise ModelError(f"{directory.path}: it changed while it was combined; combine the models again")
+        write_members(draft, directories, translator.memory)
+        result.weights.write(draft.path("weights.tsv"))
+    return result
+
+
+def combine(
+    translator: Translator[ConsensusSearch],
+    source: Sequence[str],
+    references: Sequence[Sequence[str]],
+    settings: CombineSettings | None = None,
+    *,
+    seed: int = 1,
+    engine: Engine = LOCAL,
+) -> Combined:
+    """Fit the weights of translators together to raw dev lines with one or more references each."""
+    settings = settings or CombineSettings()
+    search = translator.decoder
+    inputs = as_inputs([translator.source_tokens(line) for line in source])
+    lists = list(search.joined(inputs, engine=engine))
+    dev = _Lists(lists, _statistics(translator, lists, source, references))
+    deviations = np.array([dev.mean_deviation(m) for m in range(len(search.members))])
+    tried = [(dev.best_score(search, scale / deviations), scale) for scale in SCALES]
+    untuned, scale = max(tried)
+    log.info("scales: %s", ", ".join(f"{value} {score:.2f}" for score, value in tried))
+    scales = scale / deviations
+    data = dev.data(search, scales)
+    start = np.array(list(search.weights.values()))
+    tuner = make_tuner(settings.tuner, **tuner_settings(settings.tuner, settings.tuner_options))
+
+    def fit(part: TuningData) -> F8:
+        return tuner.fit(part, start, seed=seed, engine=engine).weights
+
+    sums = np.zeros(data.statistics.shape[1])
+    places = np.arange(len(data))
+    for fold in range(FOLDS):
+        inside, outside = (_part(data, places[rows]) for rows in (places % FOLDS != fold, places % FOLDS == fold))
+        sums += outside.sums_of(outside.one_best(fit(inside)))
+    held_out = float(data.metric.score(sums))
+    fitted = held_out > untuned
+    weights = fit(data) if fitted else start
+    return Combined(
+        tuple(dev.alone(m) for m in range(len(search.members))),
+        untuned,
+        held_out,
+        float(data.corpus_score(weights)),
+        fitted,
+        Weights.from_vector(
+            names_of(search.inputs), weights, f"combine|tuner:{settings.tuner}" if fitted else "untuned"
+        ),
+        tuple(scales.tolist()),
+    )
+
+
+def _part(data: TuningData, sentences: I8) -> TuningData:
+    """Return the columns of some sentences."""
+    starts, counts = data.sentence_offsets[sentences], np.diff(data.sentence_offsets)[sentences]
+    return data.take(places_of(starts, counts), offsets_from(counts))
+
+
+class _Lists:
+    """The joined lists of a dev set with the statistics of their hypotheses."""
+
+    def __init__(self, lists: Sequence[Joined], statistics: I8) -> None:
+        self.lists, self.statistics = lists, statistics
+        self.offsets = offsets_from([len(joined.words) for joined in lists])
+        self.metric = BLEU(tokenize="none")
+
+    def mean_deviation(self, member: int) -> float:
+        """Return how much scores of a member's lists vary: the mean of standard deviations, of lists of several."""
+        columns = [joined.scores[:, member] for joined in self.lists]
+        found = [np.std(column[~np.isnan(column)]) for column in columns if (~np.isnan(column)).sum() > 1]
+        return float(np.mean(found)) if found and np.mean(found) > 0 else 1.0
+
+    def alone(self, member: int) -> float:
+        """Return BLEU of a member's best hypotheses."""
+        rows = [
+            at + int(np.nanargmax(joined.scores[:, member]))
+            for at, joined in zip(self.offsets, self.lists, strict=False)
+        ]
+        return float(self.metric.score(self.statistics[rows].sum(0)))
+
+    def best_score(self, search: ConsensusSearch, scales: F8) -> float:
+        """Return BLEU of what a search takes with other scales."""
+        data = self.data(search, scales)
+        return float(data.corpus_score(np.array(list(search.weights.values()))))
+
+    def data(self, search: ConsensusSearch, scales: F8) -> TuningData:
+        """Return the columns that weights are fitted to."""
+        tables = [search.table(joined, scales) for joined in self.lists]
+        features = np.nan_to_num(np.concatenate(tables))
+        return TuningData(names_of(search.inputs), features, self.offsets, self.statistics, self.metric)
+
+
+def _statistics(
+    translator: Translator[ConsensusSearch],
+    lists: Sequence[Joined],
+    source: Sequence[str],
+    references: Sequence[Sequence[str]],
+) -> I8:
+    """Return BLEU's statistics of all hypotheses, on the words that models see."""
+    texts = [" ".join(item.words) for joined in lists for _, item in joined.derivations]
+    owners = np.repeat(np.arange(len(lists)), [len(joined.words) for joined in lists])
+    words = [
+        [" ".join(translator.text.target_tokens(*pair)) for pair in zip(lines, source, strict=True)]
+        for lines in references
+    ]
+    return BLEU(tokenize="none").statistics(texts, words, owners)
