@@ -20,6 +20,19 @@ from camber.rules.hiero.extraction import HieroSettings
 pytestmark = pytest.mark.slow
 
 
+def with_tight_edges(path: Path, place: Path, *, told: bool = True) -> Translator:
+    """Write a hierarchical model as one with tight edges, which perhaps does not say so."""
+    directory = ModelDirectory.open(path)
+    settings = {**directory.settings}
+    settings["hiero"] = {name: value for name, value in settings["hiero"].items() if name != "edges"}
+    if told:
+        settings["hiero"]["edges"] = "tight"
+    with write_model(place, "hiero", settings) as draft:
+        draft.take_folder(path)
+        draft.sizes |= directory.sizes
+    return camber.load(place)
+
+
 def written_as_format_1(
     model: Translator, weights: Weights, place: Path, monkeypatch: pytest.MonkeyPatch, *, logarithms: bool
 ) -> Translator:
@@ -27,7 +40,8 @@ def written_as_format_1(
     assert model.directory is not None
     monkeypatch.setattr(module, "FORMAT", 1)
     settings = {**model.directory.settings}
-    settings["hiero"] = {**settings["hiero"], "logarithms": logarithms}
+    settings["hiero"] = {name: value for name, value in settings["hiero"].items() if name != "edges"}
+    settings["hiero"]["logarithms"] = logarithms
     with write_model(place, "hiero", settings) as draft:
         draft.take_folder(model.directory.path)
         weights.write(draft.path("weights.tsv"))
@@ -40,7 +54,7 @@ def written_as_format_1(
 def test_costs_to_the_base_10_become_natural_logarithms(
     hotel_hiero: Path, hotel_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = camber.load(hotel_hiero)
+    model = with_tight_edges(hotel_hiero, tmp_path / "tight")
     units = {
         feature.name: (-1.0 if feature.kind == PROBABILITY else 1.0) * math.log(10.0)
         for feature in model.decoder.inputs
@@ -75,11 +89,6 @@ def test_rules_of_models_that_do_not_say_how_their_edges_are_have_tight_ones(hot
     model = camber.load(hotel_hiero)
     assert model.directory is not None
     assert model.directory.settings["hiero"]["edges"] == HieroSettings().edges == "loose"
-    settings = {**model.directory.settings}
-    settings["hiero"] = {name: value for name, value in settings["hiero"].items() if name != "edges"}
-    with write_model(tmp_path / "old", "hiero", settings) as draft:
-        draft.take_folder(model.directory.path)
-        draft.sizes |= model.directory.sizes
-    old = camber.load(tmp_path / "old")
+    old = with_tight_edges(hotel_hiero, tmp_path / "old", told=False)
     assert old.decoder.grammars.settings.edges == "tight"
     assert old.decoder.recorded["hiero"]["edges"] == "tight"  # and stay so when it is tuned
