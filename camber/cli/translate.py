@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.argument("models", metavar="MODEL…", type=FILE, nargs=-1, required=True)
 @click.option("--input", "source", type=FILE, help="File to translate (default: standard input).")
 @click.option("--output", type=FILE, help="File for the translations (default: standard output).")
-@click.option("--all", "everything", is_flag=True, help="In XLIFF, PO and TMX, replace translations that are there.")
+@click.option("--all", is_flag=True, help="In XLIFF, PO and TMX, replace translations that are there.")
 @click.option("--nbest", type=click.IntRange(1), default=1, show_default=True, help="Candidates for every line.")
 @click.option("--nbest-file", type=FILE, help="Where they go: finished texts with features.")
 @click.option(
@@ -83,7 +83,7 @@ def command(
     models: tuple[Path, ...],
     source: Path | None,
     output: Path | None,
-    everything: bool,
+    all: bool,
     nbest: int,
     nbest_file: Path | None,
     nbest_format: str | None,
@@ -122,7 +122,7 @@ def command(
         lines_only += ["alignment_file", "confidence"]
         refuse_idle(lines_only, f"to {source}, which is translated segment by segment")
     else:
-        refuse_idle(["everything"], "to text that is translated line by line")
+        refuse_idle(["all"], "to text that is translated line by line")
     changes = given(DecodeSettings, values) | given(PreimageSettings, values, but=_PHRASE_FLAGS)
     consensus = pick(ConsensusSettings, values)
     translator = _reading(
@@ -131,7 +131,7 @@ def command(
     languages = translator.text.settings.source_lang, translator.text.settings.target_lang
     terms = Glossary.read(glossary, *languages) if glossary else None
     if in_place and source is not None:
-        _translate_in_place(translator, source, output, everything=everything, glossary=terms, engine=engine)
+        _translate_in_place(translator, source, output, everything=all, glossary=terms, engine=engine)
         return
     requests = read_requests(constraints) if constraints else None
     lines = iter(read_lines(source)) if source else standard_input()

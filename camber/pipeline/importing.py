@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -21,11 +22,13 @@ from camber.errors import CamberError, InputError, SettingsError
 from camber.files import check_outputs, write_whole
 from camber.formats.bilingual.files import UnitFile, files_in
 from camber.formats.bilingual.languages import Languages
-from camber.formats.bilingual.unit import Tally, reason_to_skip
+from camber.formats.bilingual.unit import Tally, pair_of
 from camber.progress import log
 
 Name = str | Path
 
+#: pairs that are written together
+_TOGETHER = 1000
 #: what the stage of a training writes
 SIDES, WEIGHTS, ORIGINS = ("imported.source", "imported.target"), "weights.npy", "corpora.json"
 
@@ -243,33 +246,43 @@ def _one(
     found = Imported(file.path)
     skipped, counter = found.tally.skipped, progress.Counter(f"import {file.path}")
     # a reader gives units before it meets an error, so that they wait here for the end
-    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as waiting:
+    with ExitStack() as stack:
+        waiting = [stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")) for _ in "st"]
+        held: tuple[list[str], list[str]] = [], []
         try:
             for unit in file.units(languages, found.tally):
-                reason = reason_to_skip(unit, unconfirmed=unconfirmed)
+                reason, source, target = pair_of(unit, unconfirmed=unconfirmed)
                 if reason:
                     skipped[reason] += 1
-                elif unit.target is not None:
-                    waiting.write(f"{unit.source.text}\t{unit.target.text}\n")
-                    found.pairs += 1
-                counter.add()
+                    continue
+                held[0].append(source)
+                held[1].append(target)
+                if len(held[0]) == _TOGETHER:
+                    found.pairs += _flush(held, waiting)
+                    counter.add(_TOGETHER)
         except InputError as error:
             found.problem = str(error)
             log.warning("%s", error)
-            if not keep_going:
-                found.pairs = 0
-        except UnicodeEncodeError:
-            found.problem, found.pairs = f"{file.path}: half of a surrogate pair, which is no character", 0
-            log.warning("%s", found.problem)
+        found.pairs += _flush(held, waiting)
+        if found.problem and not keep_going:
+            found.pairs = 0
         found.format = file.format
-        if found.pairs and sides:
-            waiting.seek(0)
-            for line in waiting:
-                source, _, target = line.partition("\t")
-                sides[0].write(source + "\n")
-                sides[1].write(target)
+        if found.pairs:
+            for side, stream in zip(sides, waiting, strict=False):
+                stream.seek(0)
+                shutil.copyfileobj(stream, side, 1 << 20)
     if not found.pairs and not found.problem:
         reasons = f" ({_listed(skipped)})" if skipped else ""
         hint = "; it has no translations: parallel text is --source and --target" if found.format == "plain" else ""
         log.warning("%s: no pairs%s%s", file.path, reasons, hint)
     return found
+
+
+def _flush(held: tuple[list[str], list[str]], waiting: Sequence[IO[str]]) -> int:
+    """Write the lines of both sides that are held, and return how many they were."""
+    count = len(held[0])
+    for lines, stream in zip(held, waiting, strict=True):
+        if lines:
+            stream.write("\n".join(lines) + "\n")
+        lines.clear()
+    return count

@@ -32,12 +32,14 @@ def elements(
     from lxml import etree
 
     names = [f"{{*}}{name}" for name in {*starts, *ends}]
+    events = ("start", "end") if starts else ("end",)
     # with resolve_entities=False, what follows an entity would be lost without a word
     parser = etree.XMLPullParser(
-        ("start", "end"), tag=names, resolve_entities="internal", no_network=True, load_dtd=False, huge_tree=False,
+        events, tag=names, resolve_entities="internal", no_network=True, load_dtd=False, huge_tree=False,
         remove_comments=True, remove_pis=True, collect_ids=False,
     )  # fmt: skip
     problem: InputError | None = None
+    known: dict[str, str] = {}  # names without their namespaces
     while problem is None:
         chunk = stream.read(_CHUNK)
         try:
@@ -49,15 +51,16 @@ def elements(
             problem = syntax_error(error, path)
         except ValueError as error:
             problem = InputError(f"not XML that can be read: {error}", path, remedy="export it again")
-        events = parser.read_events()
+        found = parser.read_events()
         while True:
             try:
-                event, element = next(events)
+                event, element = next(found)
             except StopIteration:
                 break
             except etree.XMLSyntaxError:  # told already
                 break
-            name = local_name(element)
+            tag = element.tag
+            name = known.get(tag) or known.setdefault(tag, local_name(element))
             if event == "start":
                 if name in starts:
                     yield event, element, name
@@ -86,11 +89,6 @@ def _forget(element: Any) -> None:
     if parent is not None:
         while (first := parent[0]) is not element:
             parent.remove(first)
-
-
-def language_of(element: Any) -> str:
-    """Return the language that an element names, in the manner of TMX 1.1 or later."""
-    return element.get(LANG) or element.get("lang") or ""
 
 
 def segment_of(element: Any, path: str, apart: Callable[[Any], None] | None = None) -> Segment:

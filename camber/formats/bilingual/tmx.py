@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, Any
+from functools import lru_cache
+from typing import IO, Any, NamedTuple
 
 from camber.errors import InputError
-from camber.formats.bilingual.elements import elements, language_of, segment_of
+from camber.formats.bilingual.elements import LANG, elements, segment_of
 from camber.formats.bilingual.languages import EXACT, OTHER, Languages, nearest, nearness
 from camber.formats.bilingual.unit import TRANSLATED, Segment, Tally, Unit, pairs_of
+from camber.formats.xml import local_name
 
 ALL = "*all*"
 
@@ -21,74 +23,86 @@ def read_tmx(stream: IO[bytes], path: str, languages: Languages, tally: Tally) -
     """
     if not languages.source or not languages.target:
         raise InputError("TMX has texts of several languages", path, remedy="say which: source_lang, target_lang")
-    header, root = "", False
-    for event, element, name in elements(stream, path, ("tmx", "header", "tu"), ("tu",)):
-        if event == "start":
-            if name == "tmx":
-                root = True
-            elif name == "header":
-                header = element.get("srclang") or ""
-            continue
-        if not root:
-            break
-        yield from _units(element, header, path, languages, tally)
-    if not root:
-        raise InputError("no element tmx", path, remedy="give a translation memory in TMX")
+    header, checked = "", False
+    for _, element, name in elements(stream, path, (), ("header", "tu")):
+        if not checked:
+            checked = local_name(element.getroottree().getroot()) == "tmx"
+            if not checked:
+                break
+        if name == "header":
+            header = element.get("srclang") or ""
+        else:
+            yield from _units(element, header, path, languages, tally)
 
 
-def _units(tu: Any, header: str, path: str, languages: Languages, tally: Tally) -> Iterator[Unit]:
-    """Yield the pairs of one unit."""
-    codes: list[str] = []
-    texts: list[tuple[Any, Any]] = []  # tuv, seg
-    context = ""
-    for child in tu:
-        tag = child.tag
-        if not isinstance(tag, str):
-            continue
-        if tag.endswith("tuv"):
-            for seg in child:
-                if isinstance(seg.tag, str) and seg.tag.endswith("seg"):
-                    code = language_of(child)
-                    if not code:
-                        raise InputError("a text without a language", path, child.sourceline, remedy="give xml:lang")
-                    codes.append(code)
-                    texts.append((child, seg))
-                    break
-        elif tag.endswith("prop") and "context" in (child.get("type") or "").lower():
-            context = context or (child.text or "")
+class _Choice(NamedTuple):
+    """Which texts of a unit are pairs, by their places."""
+
+    pairs: tuple[tuple[int, int], ...]
+    skipped: str  # why there are none
+    handled: tuple[tuple[str, int], ...]
+
+
+@lru_cache(maxsize=1000)
+def _choice(codes: tuple[str, ...], languages: Languages, declared: str) -> _Choice:
+    """Choose among texts in these languages, of which the file calls one its source."""
     sources = nearest(codes, languages.source)
     if not sources:
-        tally.skipped["no text in the source language"] += 1
-        return
+        return _Choice((), "no text in the source language", ())
     targets = nearest(codes, languages.target, sources)
     if not targets and nearness(languages.source, languages.target) < OTHER and len(sources) > 1:
         # variants of one language: what was taken for the source may be the target
         targets = nearest(codes, languages.target)[:1]
         sources = [place for place in sources if place not in targets][:1]
     if not targets:
-        tally.skipped["no text in the target language"] += 1
-        return
-    declared = tu.get("srclang") or header
-    if len(sources) > 1 and declared and declared.lower() != ALL:  # what the file calls the source comes first
+        return _Choice((), "no text in the target language", ())
+    declared = "" if declared.lower() == ALL else declared
+    handled = []
+    if len(sources) > 1 and declared:  # what the file calls the source comes first
         sources.sort(key=lambda place: nearness(codes[place], declared) != EXACT)
-    elif (
-        declared
-        and declared.lower() != ALL
-        and nearness(declared, languages.source) > nearness(declared, languages.target)
-    ):
-        tally.handled["of the other direction"] += 1
-    if others := len(texts) - len(sources) - len(targets):
-        tally.handled["texts of other languages ignored"] += others
+    elif declared and nearness(declared, languages.source) > nearness(declared, languages.target):
+        handled.append(("of the other direction", 1))
+    if others := len(codes) - len(sources) - len(targets):
+        handled.append(("texts of other languages ignored", others))
     if len(sources) + len(targets) > 2:
-        tally.handled["several texts of one language"] += 1
-    for source, target in pairs_of(sources, targets):
-        yield from _pair(tu, texts[source], texts[target], context, path, tally)
+        handled.append(("several texts of one language", 1))
+    return _Choice(tuple(pairs_of(sources, targets)), "", tuple(handled))
+
+
+def _units(tu: Any, header: str, path: str, languages: Languages, tally: Tally) -> list[Unit]:
+    """Return the pairs of one unit."""
+    codes: list[str] = []
+    texts: list[tuple[Any, Any]] = []  # tuv, seg
+    context = ""
+    for child in tu:
+        tag = child.tag
+        if tag == "tuv" or (isinstance(tag, str) and tag.endswith("}tuv")):
+            for seg in child:
+                kind = seg.tag
+                if kind == "seg" or (isinstance(kind, str) and kind.endswith("}seg")):
+                    code = child.get(LANG) or child.get("lang")
+                    if not code:
+                        raise InputError("a text without a language", path, child.sourceline, remedy="give xml:lang")
+                    codes.append(code)
+                    texts.append((child, seg))
+                    break
+        elif isinstance(tag, str) and tag.endswith("prop") and "context" in (child.get("type") or "").lower():
+            context = context or (child.text or "")
+    pairs, skipped, handled = _choice(tuple(codes), languages, tu.get("srclang") or header)
+    if skipped:
+        tally.skipped[skipped] += 1
+    for what, count in handled:
+        tally.handled[what] += count
+    units: list[Unit] = []
+    for source, target in pairs:
+        units += _pair(tu, texts[source], texts[target], context, path, tally)
+    return units
 
 
 def _pair(
     tu: Any, first: tuple[Any, Any], second: tuple[Any, Any], context: str, path: str, tally: Tally
-) -> Iterator[Unit]:
-    """Yield a pair, and what is apart in its codes."""
+) -> list[Unit]:
+    """Return a pair, and what is apart in its codes."""
     own: tuple[list[Any], list[Any]] = [], []
     source = segment_of(first[1], path, own[0].append)
     target = segment_of(second[1], path, own[1].append)
@@ -97,9 +111,10 @@ def _pair(
     date = get("changedate") or get("creationdate") or tu.get("changedate") or tu.get("creationdate") or ""
     name, line = tu.get("tuid") or "", tuv.sourceline or 0
     tally.units += 1
-    yield Unit(source, target, TRANSLATED, line, name, context, author, date)
+    units = [Unit(source, target, TRANSLATED, line, name, context, author, date)]
     if own[0] or own[1]:
-        yield from apart(own[0], own[1], path, tally, Unit(Segment(), None, TRANSLATED, line, name, context))
+        units += apart(own[0], own[1], path, tally, Unit(Segment(), None, TRANSLATED, line, name, context))
+    return units
 
 
 def apart(sources: list[Any], targets: list[Any], path: str, tally: Tally, like: Unit) -> Iterator[Unit]:

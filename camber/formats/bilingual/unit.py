@@ -21,7 +21,6 @@ CONFIRMED = "confirmed"
 OBSOLETE = "obsolete"  # its source is no longer there
 
 _BLANK = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
-_UNTIDY = re.compile(r"  |^ | $|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def one_line(text: str) -> str:
@@ -30,7 +29,9 @@ def one_line(text: str) -> str:
     >>> one_line(" one\\n  two\\u2028three\\u00a0! ")
     'one two three\\xa0!'
     """
-    return _BLANK.sub(" ", text).strip(" ") if _UNTIDY.search(text) else text
+    if text.isprintable() and "  " not in text and text[:1] != " " and text[-1:] != " ":
+        return text
+    return _BLANK.sub(" ", text).strip(" ")
 
 
 class Code(NamedTuple):
@@ -120,19 +121,21 @@ _STATES = {
 
 
 def reason_to_skip(unit: Unit, *, unconfirmed: bool = False) -> str:
-    """Say why a unit is no pair to learn from; nothing if it is one.
+    """Say why a unit is no pair to learn from (see :func:`pair_of`); nothing if it is one."""
+    return pair_of(unit, unconfirmed=unconfirmed)[0]
+
+
+def pair_of(unit: Unit, *, unconfirmed: bool = False) -> tuple[str, str, str]:
+    """Return why a unit is no pair to learn from, nothing if it is one; and its texts.
 
     With `unconfirmed`, guesses and what nobody confirmed are pairs, too.
     """
     if not unit.translate:
-        return "not to be translated"
+        return "not to be translated", "", ""
     if unit.state in _STATES and not (unconfirmed and unit.state in (FUZZY, REVIEW)):
-        return _STATES[unit.state]
-    if not unit.source.text:
-        return "empty source"
-    if unit.target is None or not unit.target.text:
-        return "not translated"
-    return ""
+        return _STATES[unit.state], "", ""
+    source, target = unit.source.text, "" if unit.target is None else unit.target.text
+    return "" if source and target else "not translated" if source else "empty source", source, target
 
 
 def pairs_of(texts: Sequence[Any], others: Sequence[Any]) -> list[tuple[Any, Any]]:
