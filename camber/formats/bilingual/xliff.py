@@ -21,6 +21,8 @@ STATES = {
 GUESSES = frozenset(
     ["exact-match-machine", "fuzzy-match", "id-match-machine", "leveraged-mt", "mt-suggestion", "leveraged-inherited"]
 )
+#: how our own translations are marked in XLIFF 2, which has no state for what nobody has looked at
+MADE_BY = "camber:mt"
 #: what SDL's tools say of a segment
 CONF = {
     "Draft": REVIEW, "Unspecified": REVIEW, "Translated": TRANSLATED, "ApprovedTranslation": CONFIRMED,
@@ -142,6 +144,8 @@ def _newer(element: Any, path: str, tally: Tally) -> Iterator[Unit]:
         if source is None:
             raise InputError("a segment without a source", path, segment.sourceline, remedy="export the file again")
         state = STATES.get((segment.get("state") or "translated").lower(), TRANSLATED)
+        if state == TRANSLATED and segment.get("subState") == MADE_BY:
+            state = REVIEW
         unit = Unit(
             Segment(), None, NEW if target is None else state, source.sourceline or 0,
             f"{name}/{segment.get('id')}" if segment.get("id") else name, element.get("name") or "",

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from camber.errors import InputError
 from camber.formats.bilingual.languages import Languages, direction
 from camber.formats.bilingual.unit import NEW
-from camber.formats.bilingual.xliff import CONF, may_be_translated, state_in_older
+from camber.formats.bilingual.xliff import CONF, MADE_BY, may_be_translated, state_in_older
 from camber.formats.documents.document import Document, Edit, LanguagesDiffer, Slot, decoded_xml
 from camber.formats.documents.tree import Node, blank_before, tree_of, without_cdata
 
-#: what the state of a machine's translation is: in XLIFF 1.x, in XLIFF 2, in SDL's files
-REVIEW, TRANSLATED, MADE_BY = "needs-review-translation", "translated", "camber:mt"
+#: what the state of a machine's translation is: in XLIFF 1.x, and in XLIFF 2
+REVIEW, TRANSLATED = "needs-review-translation", "translated"
 
 
 def open_xliff(data: bytes, path: str, languages: Languages, *, everything: bool = False) -> Document:
