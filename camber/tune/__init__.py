@@ -14,6 +14,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "ExpectedBleu": "camber.tune.expected",
+        "HeldBleu": "camber.tune.held",
         "Likelihood": "camber.tune.likelihood",
         "Mert": "camber.tune.mert",
         "Mira": "camber.tune.mira",

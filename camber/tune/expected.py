@@ -17,6 +17,7 @@ slope α is a steepness of α times the mean length of a reference.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.types import F8
-from camber.bend.neighbours import Regulariser
+from camber.bend.neighbours import Penalty, Regulariser
 from camber.engine import LOCAL, Engine
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
@@ -103,6 +104,7 @@ class ExpectedBleu(Settings):
 
     takes: ClassVar[frozenset[str]] = frozenset({SPARSE, REGULARISER})
     step: ClassVar[float] = 1.0
+    tolerance: ClassVar[float] = 1e-9  # L-BFGS stops at a step that gains less, relative to the objective
 
     method: str = setting("rprop", "how to climb", choices=METHODS)
     scale: float = setting(1.0, "factor of the scores in the probabilities; a large one nears the 1-best", low=1e-9)
@@ -132,11 +134,11 @@ class ExpectedBleu(Settings):
         objective = self.objective(data, first, regulariser)
         if regulariser is not None and regulariser.ties():
             seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
-            minimum = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS))
+            minimum = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS), self.tolerance)
         elif self.method == "rprop":
             minimum = self._climb(objective, first[data.free], 1.0 / data.scales(), held=regulariser is not None)
         else:
-            minimum = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps)
+            minimum = lbfgs(objective, first[data.free], 1.0 / data.scales(), self.steps, self.tolerance)
         weights = first.copy()
         weights[data.free] = minimum.point
         return finished(data, weights, -minimum.value, {"steps": minimum.steps}, moved=minimum.moved)
@@ -155,21 +157,25 @@ class ExpectedBleu(Settings):
     def objective(self, data: TuningData, start: F8, regulariser: Regulariser | None = None) -> Objective:
         """Return the function that is minimised: tuned weights float64[free] → (-J, its gradient)."""
         posterior = Posterior(data, start)
-        prior = L2(1.0 / self.variance if self.variance > 0.0 else 0.0)
-        shared = None if regulariser is None else Scaled(regulariser, 1.0 / (PAIRS * max(1, len(data))))
+        penalties = self.penalties(data, start, regulariser)
 
         def value_and_gradient(weights: F8) -> tuple[float, F8]:
             posterior.update(self.scale, weights)
             value, slopes = self.reward(posterior)
             gradient = posterior.through_probabilities(slopes)
-            for penalty in (prior, shared):
-                if penalty is not None:
-                    less, down = penalty.value_and_gradient(weights)
-                    value -= less
-                    gradient = gradient - down
+            for penalty in penalties:
+                less, down = penalty.value_and_gradient(weights)
+                value -= less
+                gradient = gradient - down
             return -value, -gradient
 
         return value_and_gradient
+
+    def penalties(self, data: TuningData, start: F8, regulariser: Regulariser | None) -> Sequence[Penalty]:
+        """Return what is subtracted: the prior, and a regulariser, shared among the sentences."""
+        prior = [L2(1.0 / self.variance)] if self.variance > 0.0 else []
+        shared = [] if regulariser is None else [Scaled(regulariser, 1.0 / (PAIRS * max(1, len(data))))]
+        return [*prior, *shared]
 
     def reward(self, posterior: Posterior) -> tuple[float, F8]:
         """Return J without its penalties on weights, and its derivative in the probabilities, float64[hypotheses]."""

@@ -32,7 +32,7 @@ from camber.progress import log
 from camber.settings import setting
 from camber.tune.data import TuningData
 from camber.tune.dev_set import DevSet
-from camber.tune.tuner import SPARSE, Tuner
+from camber.tune.tuner import HOME, SPARSE, Tuner
 from camber.tune.tuners import TUNERS, make_tuner, refuse, tuner_settings
 
 #: features that the loop leaves alone: an unknown word is passed through whatever its weight is
@@ -50,7 +50,7 @@ _MERGED = 200
 class TuneSettings(BendSettings):
     """How weights are tuned on a dev set."""
 
-    tuner: str = setting("expected-bleu", "how weights are fitted to the n-best lists", choices=TUNERS)
+    tuner: str = setting("held-bleu", "how weights are fitted to the n-best lists", choices=TUNERS)
     tuner_options: str = setting(
         "", 'settings of the tuner\'s own, such as "variance=10 brevity=capped"; an unknown one lists them all'
     )
@@ -203,6 +203,7 @@ def _replica(
     penalty = decoder.bend.penalty(settings, [name for name in decoder.names if name not in FIXED])
     check_bins(tuner, decoder.bend)
     weights, rounds = np.where(free, start, decoder.weights), []
+    home = weights
     data: TuningData | None = None
     for number in range(1, settings.iterations + 1):
         here = decoder.reweighted(dict(zip(decoder.names, weights.tolist(), strict=True)))
@@ -225,7 +226,9 @@ def _replica(
         if (last and number > 1) or new == 0 or number - 1 - best >= (settings.patience or number):
             break
         try:
-            fitted = refitted(tuner, data, weights, settings.step, seed=seed + number, engine=engine, penalty=penalty)
+            fitted = refitted(
+                tuner, data, weights, settings.step, seed=seed + number, engine=engine, penalty=penalty, home=home
+            )
         except UnmovedError:
             if number == 1:
                 raise
@@ -251,13 +254,16 @@ def refitted(
     seed: int,
     engine: Engine = LOCAL,
     penalty: Regulariser | None = None,
+    home: F8 | None = None,
 ) -> F8:
     """Return weights on the way from those of a round to what suits its merged list: as far as `step` (0: the tuner's).
 
+    A tuner that takes `HOME` starts from those that tuning began with, `home`, if they are known.
     A tuner that goes part of the way has its weights scaled first, so that scores vary by them as they did.
     """
     step = step or tuner.step
-    fitted = tuner.fit(data, weights, seed=seed, engine=engine, regulariser=penalty).weights
+    start = weights if home is None or HOME not in tuner.takes else home
+    fitted = tuner.fit(data, start, seed=seed, engine=engine, regulariser=penalty).weights
     if step >= 1:
         return fitted
     spread, like = (data.spread(data.scores(vector)) for vector in (fitted, weights))

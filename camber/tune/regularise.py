@@ -39,6 +39,23 @@ class L2:
 
 
 @dataclass(frozen=True)
+class Home:
+    """A Gaussian prior around weights, each in its own unit: ``strength / 2 * |(weights - centre) * scales|²``.
+
+    >>> Home(2.0, np.array([1.0]), np.array([10.0])).value_and_gradient(np.array([1.5]))
+    (25.0, array([100.]))
+    """
+
+    strength: float
+    centre: F8
+    scales: F8
+
+    def value_and_gradient(self, weights: F8) -> tuple[float, F8]:
+        away = (weights - self.centre) * self.scales
+        return 0.5 * self.strength * float(away @ away), self.strength * away * self.scales
+
+
+@dataclass(frozen=True)
 class Scaled:
     """A penalty times a number."""
 

@@ -22,6 +22,7 @@ from camber.tune.data import Tuned, TuningData
 SPARSE = "sparse rows"  # thousands of bins beside the features (`TuningData.counts`)
 REGULARISER = "regularisers"  # a penalty that is given with the list, such as one that ties neighbouring bins
 ANY_METRIC = "any metric"  # not BLEU alone
+HOME = "the first weights"  # a loop starts every fit where tuning began, not where the last round ended
 
 
 class Tuner(Protocol):

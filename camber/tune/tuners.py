@@ -22,6 +22,7 @@ TUNERS: Registry[Any] = Registry(
         "expected-bleu": Entry(
             "camber.tune.expected:ExpectedBleu", "gradient ascent on expected BLEU (Nguyen et al. 2007)"
         ),
+        "held-bleu": Entry("camber.tune.held:HeldBleu", "expected BLEU near the weights that tuning began with"),
         "likelihood": Entry("camber.tune.likelihood:Likelihood", "likelihood of the oracle"),
     },
 )

@@ -15,11 +15,11 @@ from camber.engine import Threads
 from camber.errors import CamberError, SettingsError, TuneError
 from camber.metrics import BLEU, TER, ChrF
 from camber.nbest import NBest
-from camber.tune import ExpectedBleu, Likelihood, Mert, Mira, Pro, TuningData
+from camber.tune import ExpectedBleu, HeldBleu, Likelihood, Mert, Mira, Pro, TuningData
 from camber.tune.grid import combinations
 from camber.tune.loop import TuneSettings
 from camber.tune.regularise import L2
-from camber.tune.tuner import ANY_METRIC, REGULARISER, SPARSE
+from camber.tune.tuner import ANY_METRIC, HOME, REGULARISER, SPARSE
 from camber.tune.tuners import TUNERS, check_tuner, make_tuner, takers, tuner_settings
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
@@ -32,6 +32,7 @@ EVERY = [
     Mira(epochs=200, c=0.1),
     ExpectedBleu(steps=20),
     ExpectedBleu(method="lbfgs", steps=20),
+    HeldBleu(),
     Likelihood(steps=20),
 ]
 
@@ -108,10 +109,11 @@ class TestDeclarations:
     """Tuners say what they take, and refuse the rest with the names of those that take it."""
 
     def test_who_takes_what(self):
-        assert takers([]) == list(TUNERS) == ["mert", "pro", "mira", "expected-bleu", "likelihood"]
-        assert takers([SPARSE]) == takers([REGULARISER]) == ["pro", "expected-bleu", "likelihood"]
+        assert takers([]) == list(TUNERS) == ["mert", "pro", "mira", "expected-bleu", "held-bleu", "likelihood"]
+        assert takers([SPARSE]) == takers([REGULARISER]) == ["pro", "expected-bleu", "held-bleu", "likelihood"]
         assert takers([ANY_METRIC]) == ["mert", "pro", "mira", "likelihood"]
         assert takers([SPARSE, ANY_METRIC]) == ["pro", "likelihood"]
+        assert takers([HOME]) == ["held-bleu"]
 
     def test_only_pro_goes_half_of_the_way_in_the_loop(self):
         assert {name: TUNERS.load(name).step for name in TUNERS if TUNERS.load(name).step != 1.0} == {"pro": 0.5}
@@ -120,7 +122,8 @@ class TestDeclarations:
     def test_a_regulariser_is_refused_where_it_would_be_ignored(self, tuner, some):
         name = type(tuner).__name__.lower()
         with pytest.raises(
-            TuneError, match=f"^{name} cannot fit weights under a regulariser; use pro, expected-bleu or likelihood$"
+            TuneError,
+            match=f"^{name} cannot fit weights under a regulariser; use pro, expected-bleu, held-bleu or likelihood$",
         ):
             tuner.fit(some, np.ones(4), seed=1, regulariser=L2(1.0))
 
@@ -133,7 +136,9 @@ class TestDeclarations:
 
     def test_settings_are_refused_before_anything_is_computed(self):
         check_tuner("pro", [SPARSE, REGULARISER], "curves")
-        with pytest.raises(SettingsError, match=r"^mira cannot fit curves; use pro, expected-bleu or likelihood$"):
+        with pytest.raises(
+            SettingsError, match=r"^mira cannot fit curves; use pro, expected-bleu, held-bleu or likelihood$"
+        ):
             check_tuner("mira", [SPARSE, REGULARISER], "curves")
         with pytest.raises(SettingsError, match="unknown tuner 'simplex'; known: mert, pro"):
             make_tuner("simplex")
@@ -231,7 +236,14 @@ UNTUNED = np.array([0.3] * 6 + [0.3, 0.5, -1.0, 0.2] + [0.2] * 4)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("tuner", "least"),
-    [(Mert(), 40.88), (Mira(), 40.30), (Pro(), 39.8), (ExpectedBleu(), 40.5), (Likelihood(), 39.06)],
+    [
+        (Mert(), 40.88),
+        (Mira(), 40.30),
+        (Pro(), 39.8),
+        (ExpectedBleu(), 40.5),
+        (HeldBleu(), 39.9),
+        (Likelihood(), 39.06),
+    ],
     ids=lambda value: type(value).__name__ if not isinstance(value, float) else str(value),
 )
 def test_on_moses_own_list_we_reach_its_optimisers_scores(moses, tuner, least):
@@ -263,10 +275,10 @@ class TestOptions:
         with pytest.raises(SettingsError, match=told):
             tuner_settings("expected-bleu", line)
         with pytest.raises(SettingsError, match=told):
-            TuneSettings(tuner_options=line)
+            TuneSettings(tuner="expected-bleu", tuner_options=line)
 
     def test_the_loop_uses_them_and_a_grid_adds_to_them(self):
         settings = TuneSettings(tuner_options="variance=10 entropy=0.1")
-        assert settings.make_tuner() == ExpectedBleu(variance=10.0, entropy=0.1)
+        assert settings.make_tuner() == HeldBleu(variance=10.0, entropy=0.1)
         ((_, _, tuner),) = combinations({"l2": [2.0]}, settings, "none")
-        assert tuner == ExpectedBleu(variance=0.5, entropy=0.1)
+        assert tuner == HeldBleu(variance=0.5, entropy=0.1)
