@@ -34,7 +34,7 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@ $(VENV)/.runtime
 
 bench: $(VENV)/.bench
-	failed=; for script in tokenise align lm extract add decode nbest tune rerank hiero bend descent boost mixture selection kernel lasso ter roundtrip; do \
+	failed=; for script in tokenise align lm extract add serve decode nbest tune rerank hiero bend descent boost mixture selection kernel lasso ter roundtrip; do \
 		$(BIN)/python benchmarks/$$script.py || failed="$$failed $$script"; done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 # Hours on one core. What came out is in adversary.txt; SECONDS is for each reader, guided by coverage where atheris is.

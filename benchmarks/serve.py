@@ -171,7 +171,7 @@ def measure(model: Path, data: Path, count: int, threads: int, folder: Path) -> 
             cpus.append(server.cpu())
     first = min(starts)
     print(
-        f"start to first answer: {first:.2f} s, the best of 3 (bar 2: {verdict(first, 2.0)}; the worst {max(starts):.2f}), "
+        f"start to first answer: {first:.2f} s, the best of 3 (bar 2: {verdict(first, 2.0)}), worst {max(starts):.2f}; "
         f"{min(cpus):.2f} CPU-s"
     )
     with serving(model, threads) as server:
@@ -200,8 +200,8 @@ def measure(model: Path, data: Path, count: int, threads: int, folder: Path) -> 
         ratio = statistics.median(rates) / statistics.median(alone)
         print(
             f"16 clients: {statistics.median(rates):.0f} a second, {1000 * min(costs):.1f} CPU-ms a request; "
-            f"camber translate {statistics.median(alone):.0f} a second (without its start), {1000 * min(alone_cost):.1f} CPU-ms: "
-            f"{ratio:.0%} (bar 80 %: {verdict(ratio, 0.8, most=False)})"
+            f"camber translate {statistics.median(alone):.0f} a second (without its start), "
+            f"{1000 * min(alone_cost):.1f} CPU-ms: {ratio:.0%} (bar 80 %: {verdict(ratio, 0.8, most=False)})"
         )
         memory = server.memory()
         print(

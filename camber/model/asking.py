@@ -50,6 +50,14 @@ class Asked(NamedTuple):
 _FINDERS: WeakKeyDictionary[TextPipeline, WeakKeyDictionary[Glossary, TermFinder]] = WeakKeyDictionary()
 
 
+def finder_of(text: TextPipeline, glossary: Glossary) -> TermFinder:
+    """Return what finds the terms of a glossary in sentences that a pipeline prepared."""
+    finders = _FINDERS.setdefault(text, WeakKeyDictionary())
+    if glossary not in finders:
+        finders[glossary] = TermFinder(glossary, text)
+    return finders[glossary]
+
+
 class Asking:
     """Turns glossaries and requests into constraints on sentences."""
 
@@ -65,10 +73,7 @@ class Asking:
     def _find(self, glossary: Glossary) -> TermFinder:
         if "terms" not in self.decoder.takes:
             raise CamberError("models of this kind take no glossary; train with --method phrase or hiero")
-        finders = _FINDERS.setdefault(self.text, WeakKeyDictionary())
-        if glossary not in finders:
-            finders[glossary] = TermFinder(glossary, self.text)
-        return finders[glossary]
+        return finder_of(self.text, glossary)
 
     def of(self, paragraph: Paragraph, request: Request) -> list[Asked]:
         """Return what is asked of each sentence of a line."""

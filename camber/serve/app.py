@@ -8,6 +8,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect
@@ -15,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from camber.serve.calls import Answer, Busy, Call, Refusal
 from camber.serve.house import House
-from camber.serve.protocols import apertium, deepl, libretranslate, moses, tmserver
+from camber.serve.protocols import apertium, deepl, libretranslate, moses, page, tmserver
 from camber.serve.spec import spec
 
 Handler = Callable[[House, Call], Awaitable[Answer]]
@@ -92,6 +93,8 @@ def routes() -> dict[str, dict[str, Route]]:
         "/ready": {"GET": Route(readiness, works=False)},
         "/metrics": {"GET": Route(metrics, works=False)},
     }
+    for path, entries in page.PATHS.items():
+        found[path] = {method: Route(handler, page.refusal, works) for method, handler, works in entries}
     for path, by_method in deepl.PATHS.items():
         found[path] = {method: Route(handler, deepl.refusal) for method, handler in by_method.items()}
     return found
@@ -126,11 +129,14 @@ class App:
             {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]},
         )
         label, route, allowed = self._find(call)
-        try:
-            answer = await self._answer(call, route, allowed, receive)
-        except ClientDisconnect:
-            return
-        await _send(answer, call.method, send)
+        async with AsyncExitStack() as held:
+            try:
+                answer = await self._answer(call, route, allowed, receive, held)
+                if answer.stream is None:
+                    await held.aclose()  # the place is another's while this is sent
+                await _send(answer, call.method, send)
+            except ClientDisconnect:
+                return
         took = time.monotonic() - begin
         self.house.metrics.observe("camber_request_seconds", "Seconds from a request to its answer.", took, path=label)
         self.house.metrics.count("camber_requests_total", "Requests.", path=label, status=str(answer.status))
@@ -170,7 +176,9 @@ class App:
                 return known
         return "other"
 
-    async def _answer(self, call: Call, route: Route | None, allowed: Sequence[str], receive: Receive) -> Answer:
+    async def _answer(
+        self, call: Call, route: Route | None, allowed: Sequence[str], receive: Receive, held: AsyncExitStack
+    ) -> Answer:
         if call.method == "OPTIONS":
             return Answer(status=204)
         if route is None:
@@ -180,10 +188,9 @@ class App:
             return Answer({"error": "Not Found"}, 404)
         house, until = self.house, self.house.deadline()
         try:
-            if not route.works:
-                return await route.handler(house, await _read(call, receive, house.settings.body_limit, until))
-            async with house.place(until):
-                return await route.handler(house, await _read(call, receive, house.settings.body_limit, until))
+            if route.works:
+                await held.enter_async_context(house.place(until))
+            return await route.handler(house, await _read(call, receive, house.settings.body_limit, until))
         except Refusal as error:
             answer = route.refuse(error)
             if error.retry_after:

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 from camber.engine.threads import default_threads
 from camber.errors import CamberError
 from camber.formats.glossary.glossary import Glossary
+from camber.memory.match import Match
 from camber.model.asking import Request
 from camber.progress import log
 from camber.serve.calls import Busy, Call, Refusal
 from camber.serve.detect import Detected, Detector, counts_of
+from camber.serve.documents import Documents
 from camber.serve.glossaries import Glossaries
 from camber.serve.hosted import Hosted
 from camber.serve.jobs import Best, Decoding, Options
@@ -42,14 +44,6 @@ class Translated(NamedTuple):
     def text(self) -> str:
         """The best translation of the whole."""
         return self.pieces.join([best[0].text for best in self.found])
-
-
-class Match(NamedTuple):
-    """A pair of a model's memory, and how alike its source is to what was asked, 0 to 100."""
-
-    source: str
-    target: str
-    quality: int
 
 
 class House:
@@ -78,8 +72,10 @@ class House:
         self.ready = False
         self._places: asyncio.Semaphore | None = None
         self._detector: Detector | None = None
-        self._aside = ThreadPoolExecutor(1, "aside")  # what takes long and is not decoding
+        self._aside = ThreadPoolExecutor(1, "aside")  # what takes a moment and is not decoding
+        self._slowly = ThreadPoolExecutor(1, "slowly")  # what takes seconds
         self._watching: asyncio.Task[None] | None = None
+        self.documents = Documents(self)
         self.metrics.gauge("camber_models", "Models that are served.", lambda: len(self.models))
         self.metrics.gauge("camber_cache_texts", "Translations that are remembered.", lambda: len(self.decoding.cache))
 
@@ -100,6 +96,8 @@ class House:
             self._watching.cancel()
         await asyncio.to_thread(self.decoding.close)
         self._aside.shutdown()
+        self._slowly.shutdown(wait=False, cancel_futures=True)
+        self.documents.close()
 
     async def _watch(self) -> None:
         """Open models again that were replaced, or that others added pairs to."""
@@ -122,6 +120,10 @@ class House:
     async def aside(self, work: Any, *arguments: Any) -> Any:
         """Do something that takes a moment while requests go on."""
         return await asyncio.get_running_loop().run_in_executor(self._aside, work, *arguments)
+
+    async def slowly(self, work: Any, *arguments: Any) -> Any:
+        """Do something that takes seconds, after whatever else does."""
+        return await asyncio.get_running_loop().run_in_executor(self._slowly, work, *arguments)
 
     # --- who may what ------------------------------------------------------------------------------------------------
 
@@ -234,6 +236,7 @@ class House:
         *,
         split: bool = True,
         tokens: bool = False,
+        confidence: bool = False,
     ) -> Options:
         """Return how texts are to be translated; a model that was trained without protected text knows no mark-up."""
         if tokens:
@@ -244,7 +247,7 @@ class House:
             glossary = glossary or model.glossary
         elif glossary is not None:
             raise Refusal(400, f"the model {model.name} takes no glossary")
-        return Options(model.reading(split=split), nbest, format, glossary)
+        return Options(model.reading(split=split), nbest, format, glossary, confidence)
 
     async def translate(
         self, texts: Sequence[str], options: Options, until: float, requests: Iterable[Request] = ()
@@ -282,14 +285,13 @@ class House:
         by_row = dict(zip(rows, found, strict=True))
         return [by_row.get(row, []) for row in range(len(texts))]
 
-    async def matches(self, model: Hosted, text: str, count: int) -> list[Match]:
+    async def matches(self, model: Hosted, text: str, count: int, threshold: float = 0.5) -> list[Match]:
         """Return what the memory of a model has like a text, the most alike first."""
         memory = model.translator.memory
-        if memory is None or not count:
+        if memory is None or not count or not any(map(str.isalnum, text)):
             return []
-        tokens = model.translator.source_tokens(text)
-        target = memory.recall(text, tokens)
-        return [] if target is None else [Match(text, target, 100)]
+        found: list[Match] = await self.aside(memory.matches, text, threshold, count)
+        return found
 
     async def learn(self, model: Hosted, source: str, target: str) -> int:
         """Add a pair to a model; whoever asks next gets the model that knows it."""

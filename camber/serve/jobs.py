@@ -33,6 +33,7 @@ class Options(NamedTuple):
     nbest: int = 1
     format: str = "text"
     glossary: Glossary | None = None
+    confidence: bool = False  # say how sure translations are
     tokens: bool = False  # texts are tokens already (see `camber.serve.tokens`)
 
 
@@ -223,6 +224,7 @@ class Decoding:
                     requests=requests,
                     glossary=options.glossary,
                     format=options.format,
+                    confidence=options.confidence,
                 )
             )
         except Exception as error:

@@ -70,6 +70,18 @@ def _entry(summary: str, tag: str, body: dict[str, Any] | None = None, query: st
     return entry | {"responses": {"200": {"description": "Done"}, "400": _ERROR, "403": _ERROR, "429": _BUSY}}
 
 
+_SEEN = _object(
+    "text source target",
+    text=_STRING,
+    source=_STRING,
+    target=_STRING,
+    format=_STRING,
+    stream={"type": "boolean"},
+    terms={"type": "array", "items": {"type": "array", "items": _STRING}},
+)
+_CONFIRM = _object("text translation source target", text=_STRING, translation=_STRING, source=_STRING, target=_STRING)
+_LIST = _object("nbest references", nbest=_STRING, references=_STRING, name=_STRING)
+_RAW = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 _XML = {"required": True, "content": {"text/xml": {"schema": _STRING}}}
 #: path → method → what it does; keys of paths are those of `camber.serve.app.routes`
 _ENTRIES: dict[str, dict[str, dict[str, Any]]] = {
@@ -110,6 +122,15 @@ _ENTRIES: dict[str, dict[str, dict[str, Any]]] = {
         "delete": _entry("Delete a glossary", "DeepL"),
     },
     "/v2/glossaries/{}/entries": {"get": _entry("Entries as tab-separated lines", "DeepL")},
+    "/": {"get": _entry("The page", "page")},
+    "/page/{}": {"get": _entry("Its files", "page")},
+    "/api/models": {"get": _entry("The models", "page")},
+    "/api/translate": {"post": _entry("All that there is to see of a text", "page", _body(_SEEN, form=False))},
+    "/api/confirm": {"post": _entry("Learn a translation", "page", _body(_CONFIRM, form=False))},
+    "/api/files": {"post": _entry("Translate a file", "page", _RAW, query="name! source! target!")},
+    "/api/files/{}": {"get": _entry("A translated file", "page")},
+    "/api/rerank": {"post": _entry("Re-rank an n-best list", "page", _body(_LIST, form=False))},
+    "/curves/{}": {"get": _entry("What a model learnt (fr-to-en)", "page")},
     "/health": {"get": _entry("The process is alive", "operation")},
     "/ready": {"get": _entry("Requests are answered", "operation")},
     "/metrics": {"get": _entry("Counts and durations for Prometheus", "operation")},

@@ -55,3 +55,10 @@ def french_model(folder: Path, *, split: bool = True) -> Path:
         engine=Threads(1),
     )  # fmt: skip
     return folder / "model"
+
+
+def french_dev(folder: Path) -> None:
+    """Write the longer ones of them as dev.fr and dev.en."""
+    source, target = french_pairs()
+    write_lines(folder / "dev.fr", source[48:88])
+    write_lines(folder / "dev.en", target[48:88])

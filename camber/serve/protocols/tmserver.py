@@ -49,7 +49,7 @@ async def unit(house: House, call: Call) -> Answer:
     found = await house.matches(model, text, call.number("max_candidates", 5, _MOST))
     return Answer(
         [
-            {"source": item.source, "target": item.target, "quality": item.quality, "rank": item.quality}
+            {"source": item.source, "target": item.target, "quality": item.percent, "rank": item.percent}
             for item in found
         ]
     )

@@ -1,0 +1,245 @@
+// The page: what is typed is translated, and what comes back is shown, edited and confirmed.
+
+import { rerank, steps, translateFile } from "./files.js";
+import { lineView, make, targetText } from "./view.js";
+
+const $ = (id) => document.getElementById(id);
+const state = { models: [], learns: false, pieces: [], between: [], asked: 0, model: null, stop: null, timer: 0 };
+const WAIT = 250; // milliseconds after the last key
+
+function headers() {
+  const key = $("key").value.trim();
+  return key ? { "x-api-key": key } : {};
+}
+
+function trouble(text) {
+  $("trouble").hidden = !text;
+  $("trouble").textContent = text || "";
+}
+
+async function post(path, content) {
+  const answer = await fetch(path, { method: "POST", headers: { ...headers(), "content-type": "application/json" }, body: JSON.stringify(content) });
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.error);
+  return told;
+}
+
+const chosen = () => {
+  const [source, target] = $("pair").value.split(" ");
+  return { source, target };
+};
+const modelOf = ({ source, target }) => state.models.find((it) => (source === "auto" || it.source === source) && it.target === target) || state.models[0];
+
+async function loadModels() {
+  const answer = await fetch("/api/models", { headers: headers() });
+  const told = await answer.json();
+  state.models = told.models;
+  state.learns = told.learns;
+  $("key-field").hidden = !told.needs_key;
+  if ($("pair").options.length) return;
+  for (const model of told.models) {
+    $("pair").append(make("option", { value: `${model.source} ${model.target}` }, `${model.source_name} → ${model.target_name}`));
+  }
+  const targets = new Set(told.models.map((it) => it.target));
+  for (const target of targets) {
+    $("pair").append(make("option", { value: `auto ${target}` }, `find out → ${told.models.find((it) => it.target === target).target_name}`));
+  }
+}
+
+function terms() {
+  return $("terms").value.split("\n").map((row) => row.split("=").map((cell) => cell.trim())).filter((row) => row[0])
+    .map((row) => [row[0], row[1] || ""]);
+}
+
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function showCurl() {
+  const { source, target } = chosen();
+  const body = JSON.stringify({ q: $("source").value, source, target, alternatives: 3 });
+  const key = $("key").value ? " -H 'X-API-Key: YOUR-KEY'" : "";
+  $("curl").textContent = `curl ${location.origin}/translate -H 'Content-Type: application/json'${key} \\\n  -d ${quoted(body)}`;
+}
+
+function showModel(model) {
+  if (!model) return;
+  state.model = model;
+  const facts = { name: model.name, kind: model.kind, languages: `${model.source_name} → ${model.target_name}`, "added pairs": model.added,
+    "takes terms": model.takes_terms ? "yes" : "no", "learns from you": state.learns && model.takes_pairs ? "yes" : "no" };
+  $("model").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))]));
+  $("curves-place").hidden = !model.curves;
+  $("curves").href = `/curves/${model.source}-to-${model.target}`;
+  $("source").dir = model.source_rtl ? "rtl" : "auto";
+  $("source").lang = model.source;
+  $("output").dir = model.target_rtl ? "rtl" : "ltr";
+  $("output").lang = model.target;
+}
+
+const acts = {
+  take(piece, text) {
+    piece.text = text;
+    piece.places = [];
+    piece.taken = true;
+    render();
+    $("status").textContent = "taken; confirm it to let the model learn it";
+    $("lines").querySelector(`[data-place="${piece.place}"] .confirm`)?.focus();
+  },
+  edit(piece, line) {
+    const box = make("textarea", { rows: "2", "aria-label": "the translation, to be edited", lang: state.model.target, dir: $("output").dir });
+    box.value = piece.text;
+    const leave = () => { render(); $("source").focus(); };
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") leave();
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        event.stopPropagation();
+        keep();
+      }
+    });
+    const keep = () => (acts.confirm ? acts.confirm(piece, box.value.trim()) : acts.take(piece, box.value.trim()));
+    const save = make("button", { type: "button", class: "main", onclick: keep }, acts.confirm ? "Confirm" : "Take");
+    line.querySelector(".row").replaceWith(make("div", {}, box, make("div", { class: "row" }, save, make("button", { type: "button", onclick: leave }, "Leave"))));
+    box.focus();
+  },
+  confirm: null,
+};
+
+async function confirm(piece, text) {
+  try {
+    await post("/api/confirm", { text: piece.source, translation: text, source: state.model.source, target: state.model.target });
+    trouble("");
+    $("status").textContent = "learnt";
+    await loadModels();
+    await translate();
+    $("source").focus();
+  } catch (error) {
+    trouble(error.message);
+  }
+}
+
+function render() {
+  const model = state.model;
+  acts.confirm = state.learns && model.takes_pairs ? confirm : null;
+  $("lines").replaceChildren();
+  $("output").replaceChildren(state.between[0] || "");
+  let sum = 0;
+  let words = 0;
+  state.pieces.forEach((piece, place) => {
+    if (piece) {
+      const line = lineView(piece, model, acts);
+      line.dataset.place = place;
+      $("lines").append(line);
+      $("output").append(targetText(line, piece));
+      if (piece.confidence !== null) {
+        sum += piece.confidence * piece.words.length;
+        words += piece.words.length;
+      }
+    } else {
+      $("output").append("…");
+    }
+    $("output").append(state.between[place + 1] || "");
+  });
+  const sure = Math.round((100 * sum) / words);
+  $("sure").textContent = words ? `confidence ${sure} %${model.calibrated ? "" : ", not calibrated"}` : "";
+}
+
+async function translate() {
+  const text = $("source").value;
+  const number = ++state.asked;
+  showCurl();
+  if (state.stop) state.stop.abort();
+  if (!text.trim()) {
+    state.pieces = [];
+    state.between = [];
+    for (const id of ["output", "lines"]) $(id).replaceChildren();
+    $("sure").textContent = "";
+    return;
+  }
+  state.stop = new AbortController();
+  try {
+    const answer = await fetch("/api/translate", {
+      method: "POST", signal: state.stop.signal, headers: { ...headers(), "content-type": "application/json" },
+      body: JSON.stringify({ text, ...chosen(), terms: terms(), stream: true }),
+    });
+    if (!answer.ok) throw new Error((await answer.json()).error);
+    let first = true;
+    for await (const step of steps(answer)) {
+      if (number !== state.asked) return;
+      if (step.error) throw new Error(step.error);
+      if (first) {
+        const [source, target] = step.model.split("-").length === 2 ? step.model.split("-") : [chosen().source, chosen().target];
+        showModel(modelOf({ source, target }));
+        $("detected").textContent = step.detected ? `${step.detected.language}, ${Math.round(step.detected.confidence)} % sure` : "";
+        state.between = step.between;
+        state.pieces = new Array(step.count).fill(null);
+        first = false;
+      } else {
+        state.pieces[step.place] = step;
+      }
+    }
+    render();
+    trouble("");
+  } catch (error) {
+    if (error.name !== "AbortError") trouble(error.message);
+  }
+}
+
+function soon() {
+  clearTimeout(state.timer);
+  state.timer = setTimeout(translate, WAIT);
+}
+
+function show(view) {
+  for (const name of ["text", "files", "rerank"]) {
+    $(`view-${name}`).hidden = name !== view;
+    $(`tab-${name}`).setAttribute("aria-pressed", String(name === view));
+  }
+}
+
+function dropped(files) {
+  for (const file of files) translateFile(file, modelOf(chosen()), headers(), $("files"));
+}
+
+for (const name of ["text", "files", "rerank"]) $(`tab-${name}`).addEventListener("click", () => show(name));
+$("source").addEventListener("input", soon);
+$("terms").addEventListener("input", soon);
+$("pair").addEventListener("change", () => { showModel(modelOf(chosen())); translate(); });
+$("key").addEventListener("change", async () => { await loadModels(); translate(); });
+$("key-field").addEventListener("submit", (event) => event.preventDefault());
+$("copy-curl").addEventListener("click", () => navigator.clipboard?.writeText($("curl").textContent));
+$("file").addEventListener("change", () => dropped($("file").files));
+for (const name of ["dragover", "dragleave", "drop"]) {
+  $("drop").addEventListener(name, (event) => {
+    event.preventDefault();
+    $("drop").classList.toggle("over", name === "dragover");
+    if (name === "drop") dropped(event.dataTransfer.files);
+  });
+}
+$("rerank").addEventListener("click", async () => {
+  const [nbest, references] = [$("nbest").files[0], $("references").files[0]];
+  if (!nbest || !references) {
+    $("rerank-status").textContent = "choose a list and its references";
+    return;
+  }
+  try {
+    await rerank(nbest, references, headers(), $("rerank-result"), $("rerank-status"));
+  } catch (error) {
+    $("rerank-status").textContent = error.message;
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    $("lines").querySelector(".edit")?.click();
+    event.preventDefault();
+  }
+  if (event.altKey && /^[1-9]$/.test(event.key)) {
+    const buttons = $("lines").querySelectorAll(".alternatives button");
+    buttons[Number(event.key) - 1]?.click();
+    event.preventDefault();
+  }
+});
+
+await loadModels();
+showModel(modelOf(chosen()));
+showCurl();
+if ($("source").value) translate();

@@ -1,0 +1,405 @@
+"""The page at /, in a real browser; what it asks for, without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from toys.browser import Browser, is_there
+from toys.french import french_dev
+from toys.running import Running
+
+from camber.engine import Threads
+from camber.pipeline.tune import tune_model
+from camber.serve.protocols.page import FILES
+from camber.tune.loop import TuneSettings
+
+Serving = Callable[..., TestClient]
+XLIFF = """<?xml version="1.0" encoding="UTF-8"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="fr"
+ target-language="en" datatype="plaintext"><body>
+<trans-unit id="1"><source>Ouvrir <g id="1">le fichier</g></source></trans-unit>
+<trans-unit id="2"><source>Bonjour</source></trans-unit>
+</body></file></xliff>
+"""
+SCREENSHOTS = os.environ.get("CAMBER_SCREENSHOTS", "")
+
+
+def rows(answer: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+# --- what the page asks for ------------------------------------------------------------------------------------------
+
+
+def seen(client: TestClient, text: str, **values: Any) -> dict[str, Any]:
+    answer = client.post("/api/translate", json={"text": text, "source": "fr", "target": "en", **values})
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def test_phrases_cover_both_sides_and_features_add_up_to_the_score(client: TestClient) -> None:
+    told = seen(client, "Où est le fichier ?\n\nNous avons la maison.")
+    assert told["between"] == ["", "\n\n", ""]
+    assert [piece["text"] for piece in told["pieces"]] == ["Where is the file?", "We have the house."]
+    for piece in told["pieces"]:
+        for words, side in ((piece["tokens"], "source"), (piece["words"], "target")):
+            covered = sorted(k for part in piece["parts"] for k in range(*part[side]))
+            assert covered == list(range(len(words)))
+        total = sum(sum(part["features"]) for part in piece["parts"])
+        assert total == pytest.approx(piece["score"], abs=0.02)
+        assert all(len(part["features"]) == len(piece["features"]) for part in piece["parts"])
+        assert len(piece["word_confidences"]) == len(piece["words"]) == len(piece["places"])
+        assert 0 <= piece["confidence"] <= 1
+        assert all(item["text"] != piece["text"] for item in piece["alternatives"])
+        for (begin, end), word in zip(piece["places"], piece["words"], strict=True):
+            assert begin < 0 or piece["text"][begin:end].lower() == word.lower()
+
+
+def test_terms_are_told_with_whether_they_are_obeyed(client: TestClient, serving: Serving, tmp_path: Path) -> None:
+    (piece,) = seen(client, "Lire le livre", terms=[["livre", "tome"], ["porte", "gate"]])["pieces"]
+    assert piece["terms"] == [{"source": [2, 3], "targets": ["tome"], "obeyed": True}]
+    assert "tome" in piece["text"]
+    (tmp_path / "terms.csv").write_text("source,target,status\nlivre,book,forbidden\n")
+    (piece,) = seen(serving(glossary=tmp_path / "terms.csv"), "Lire le livre")["pieces"]
+    (term,) = piece["terms"]
+    assert term["forbidden"] == "book"
+    assert term["obeyed"] is ("book" not in piece["text"].lower())
+
+
+def test_what_is_alike_in_the_memory_is_told_with_its_difference(client: TestClient) -> None:
+    (piece,) = seen(client, "Je vois le grand livre aujourd'hui.")["pieces"]
+    best = piece["matches"][0]
+    assert 50 <= best["percent"] < 100
+    assert "".join(part["line"] for part in best["difference"]) == "Je vois le grand livre aujourd'hui."
+
+
+def test_long_texts_come_line_by_line(client: TestClient) -> None:
+    text = "\n".join(["Bonjour", "Ouvrir le fichier", "Lire le livre"] * 20)
+    answer = client.post("/api/translate", json={"text": text, "source": "auto", "target": "en", "stream": True})
+    head, *pieces = rows(answer)
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert head["detected"]["language"] == "fr"
+    assert head["count"] == len(pieces) == 60
+    assert sorted(piece["place"] for piece in pieces) == list(range(60))
+
+
+def test_confirmed_lines_are_learnt_at_once(serving: Serving, own_french: Path) -> None:
+    client = serving([own_french], learn=True)
+    pair = {"text": "Fermez le chapitre.", "translation": "Shut that.", "source": "fr", "target": "en"}
+    assert client.post("/api/confirm", json=pair).json() == {"added": 1}
+    (piece,) = seen(client, "Fermez le chapitre.")["pieces"]
+    assert piece["text"] == "Shut that."
+    assert piece["confirmed"]
+    assert client.get("/api/models").json()["models"][0]["added"] == 1
+    assert serving().post("/api/confirm", json=pair).status_code == 403
+
+
+def test_files_are_translated_with_progress_and_fetched_by_name(client: TestClient) -> None:
+    answer = client.post(
+        "/api/files", params={"name": "été.xlf", "source": "fr", "target": "en"}, content=XLIFF.encode()
+    )
+    *progress, last = rows(answer)
+    assert progress[-1]["done"] == progress[-1]["total"] == 2
+    assert last["name"] == "été.en.xlf"
+    fetched = client.get(f"/api/files/{last['id']}")
+    assert 'Open <g id="1">the file</g>' in fetched.text
+    assert "attachment" in fetched.headers["content-disposition"]
+    assert client.get("/api/files/nothing").status_code == 404
+    broken = rows(
+        client.post(
+            "/api/files", params={"name": "a.xlf", "source": "fr", "target": "en"}, content=XLIFF[:200].encode()
+        )
+    )
+    assert "a.xlf" in broken[-1]["error"]
+
+
+@pytest.fixture(scope="module")
+def nbest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A list of 20 sentences whose second candidate is right, and has a feature that says so."""
+    folder = tmp_path_factory.mktemp("nbest")
+    texts = [(f"the file {k} is not open today", f"the file {k} is open today") for k in range(20)]
+    lines = []
+    for k, (wrong, right) in enumerate(texts):
+        lines += [f"{k} ||| {wrong} ||| f= -{2 + k % 3} ||| -1", f"{k} ||| {right} ||| f= -1 ||| -2"]
+    (folder / "list.nbest").write_text("\n".join(lines) + "\n")
+    (folder / "list.ref").write_text("\n".join(right for _, right in texts) + "\n")
+    return folder
+
+
+def test_a_list_is_re_ranked_with_wins_word_by_word(client: TestClient, nbest: Path) -> None:
+    fields = {
+        "nbest": (nbest / "list.nbest").read_text(),
+        "references": (nbest / "list.ref").read_text(),
+        "name": "x.nbest",
+    }
+    told = client.post("/api/rerank", json=fields).json()
+    assert told["after"] > told["before"]
+    assert told["won"] == told["changed"] == 20
+    assert told["lost"] == 0
+    assert {piece["one"].strip() for piece in told["wins"][0]["pieces"] if not piece["same"]} == {"not"}
+    few = client.post("/api/rerank", json={**fields, "references": "one\n"})
+    assert few.status_code == 400
+    assert "x.nbest" in few.json()["error"] or "sentence" in few.json()["error"]
+
+
+def test_pages_of_others_get_nothing_of_it(client: TestClient) -> None:
+    body = {"text": "Bonjour", "source": "fr", "target": "en"}
+    for headers in ({"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
+        assert client.post("/api/translate", json=body, headers=headers).status_code == 403
+        assert client.post("/api/confirm", json=body, headers=headers).status_code == 403
+        assert client.get("/api/models", headers=headers).status_code == 403
+    assert client.post("/api/translate", json=body, headers={"origin": "http://testserver"}).status_code == 200
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_runs_no_script_inside(client: TestClient) -> None:
+    page = client.get("/")
+    policy = page.headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    for name in FILES:
+        text = client.get(f"/page/{name}").text
+        assert not re.search(r"https?://(?!www\.w3\.org/)|@import|\bstyle=|<script(?![^>]*src=)|\son\w+=\"", text), name
+    assert client.get("/page/nothing.js").status_code == 404
+    assert client.get("/page/..%2fapp.py").status_code == 404
+
+
+def test_every_file_of_the_page_is_in_the_package() -> None:
+    there = {item.name for item in (resources.files("camber.serve") / "page").iterdir() if item.is_file()}
+    assert there == set(FILES)
+
+
+@pytest.mark.slow
+def test_curves_are_drawn_of_a_model_that_is_bent_and_no_other(
+    serving: Serving, french: Path, client: TestClient, tmp_path: Path
+) -> None:
+    assert client.get("/curves/fr-to-en").status_code == 404
+    assert client.get("/api/models").json()["models"][0]["curves"] is False
+    french_dev(tmp_path)
+    bent = tmp_path / "bent"
+    tune_model(
+        french, tmp_path / "dev.fr", tmp_path / "dev.en", out=bent, engine=Threads(1),
+        settings=TuneSettings(tuner="pro", bend="mnr", iterations=1, nbest=20, cautious=False),
+    )  # fmt: skip
+    bending = serving([bent])
+    assert bending.get("/api/models").json()["models"][0]["curves"] is True
+    answer = bending.get("/curves/fr-to-en")
+    assert answer.status_code == 200
+    assert "<svg" in answer.text
+    assert "<script" not in answer.text
+    assert "script-src" not in answer.headers["content-security-policy"]  # and so none
+    (piece,) = seen(bending, "Où est le fichier ?")["pieces"]
+    total = sum(sum(part["features"]) for part in piece["parts"])
+    assert total == pytest.approx(piece["score"], abs=0.02)
+
+
+# --- in a browser ----------------------------------------------------------------------------------------------------
+
+browsing = pytest.mark.skipif(
+    not is_there(), reason="no chromium and chromedriver: apt-get install chromium chromium-driver"
+)
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Browser]:
+    browser = Browser()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def learning(french: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    running = Running(Path(shutil.copytree(french, tmp_path_factory.mktemp("page") / "model")), "--learn")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def page(window: Browser, learning: Running) -> Browser:
+    window.log()
+    window.open(learning.url)
+    window.wait("return document.querySelector('#pair').options.length > 0")
+    return window
+
+
+def _written(page: Browser, text: str, wanted: str) -> None:
+    page.type("#source", text)
+    page.wait_for_text("#output", wanted)
+
+
+def _shot(page: Browser, name: str) -> None:
+    if SCREENSHOTS:
+        page.picture(Path(SCREENSHOTS) / f"{name}.png")
+
+
+@browsing
+@pytest.mark.slow
+def test_what_is_typed_is_translated_and_shown(page: Browser) -> None:
+    _written(page, "Où est le fichier ?", "Where is the file?")
+    _shot(page, "light")
+    assert page.run("return document.querySelectorAll('.ribbon').length") >= 1
+    assert page.run("return document.querySelectorAll('.bar').length") >= 2
+    assert "confidence" in page.text("#sure")
+    assert page.run("return document.querySelectorAll('.alternatives button').length") >= 1
+    assert "curl" in page.run("return document.querySelector('#curl').textContent")
+    assert not page.log()
+
+
+@browsing
+@pytest.mark.slow
+def test_words_that_belong_together_light_up_by_mouse_and_by_keys(page: Browser) -> None:
+    _written(page, "Où est le fichier ?", "Where is the file?")
+    page.hover(".words [data-side=target][data-at='3']")
+    lit = "return [...document.querySelectorAll('.words .on')].map(e => e.dataset.side + ':' + e.textContent)"
+    page.wait("return document.querySelectorAll('.words .on').length >= 2")
+    assert {"source:fichier", "target:file"} <= set(page.run(lit))
+    page.run("document.querySelector('.words [data-side=source]').focus()")
+    page.press("right")
+    assert page.run("return document.activeElement.dataset.at") == "1"
+    page.wait("return [...document.querySelectorAll('.words .on')].some(e => e.dataset.side === 'target')")
+
+
+@browsing
+@pytest.mark.slow
+def test_an_edited_translation_is_confirmed_by_keys_and_known_at_once(page: Browser) -> None:
+    _written(page, "Voir la porte", "See the door")
+    page.press("control", "enter")
+    page.wait("return document.activeElement.matches('.line textarea')")
+    page.run("document.activeElement.value = ''")
+    page.type(".line textarea", "Look at the gate")
+    page.press("control", "enter")
+    page.wait_for_text("#status", "learnt")
+    page.wait_for_text("#output", "Look at the gate")
+    page.wait_for_text(".line", "confirmed before")
+    page.run("const e = document.querySelector('#source'); e.value = ''; e.focus()")
+    _written(page, "Voir la porte et la maison", "gate")
+    page.wait_for_text(".line", "In the memory")
+    assert page.run("return document.querySelectorAll('.match ins, .match del').length") >= 1
+    _shot(page, "memory")
+
+
+@browsing
+@pytest.mark.slow
+def test_an_alternative_is_one_key_away(page: Browser) -> None:
+    _written(page, "Où est le fichier ?", "Where is the file?")
+    wanted = page.run("return document.querySelector('.alternatives button').lastChild.textContent")
+    page.press("alt", "1")
+    page.wait_for_text("#output", wanted)
+
+
+@browsing
+@pytest.mark.slow
+def test_terms_are_marked(page: Browser) -> None:
+    page.click("#terms-box summary")
+    page.type("#terms", "livre = tome")
+    _written(page, "Lire le livre", "tome")
+    page.wait("return document.querySelectorAll('.word.term').length === 1")
+
+
+@browsing
+@pytest.mark.slow
+def test_a_dropped_file_comes_back_translated(page: Browser, tmp_path: Path) -> None:
+    (tmp_path / "manual.xlf").write_text(XLIFF, "utf-8")
+    page.click("#tab-files")
+    page.type("#file", str(tmp_path / "manual.xlf"))
+    page.wait_for_text("#files", "Save manual.en.xlf")
+    got = page.run(
+        "const r = new XMLHttpRequest(); r.open('GET', document.querySelector('.fetch').href, false);"
+        "r.send(); return r.responseText"
+    )
+    assert "the file</g>" in got
+    _shot(page, "files")
+
+
+@browsing
+@pytest.mark.slow
+def test_a_list_is_re_ranked_before_the_readers_eyes(page: Browser, nbest: Path) -> None:
+    page.click("#tab-rerank")
+    page.type("#nbest", str(nbest / "list.nbest"))
+    page.type("#references", str(nbest / "list.ref"))
+    page.click("#rerank")
+    page.wait_for_text("#rerank-status", "a better one")
+    assert page.run("return document.querySelectorAll('#rerank-result del').length") >= 10
+    _shot(page, "rerank")
+
+
+@browsing
+@pytest.mark.slow
+def test_nothing_is_wider_than_a_phone_and_dark_screens_are_dark(page: Browser) -> None:
+    try:
+        page.emulate("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
+        page.emulate("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        _written(page, "Où est le fichier ? Nous avons la maison.", "Where is the file?")
+        assert page.run("return document.documentElement.scrollWidth") <= 360
+        colour = page.run("return getComputedStyle(document.body).backgroundColor")
+        assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 150
+        _shot(page, "phone")
+    finally:
+        page.emulate("Emulation.clearDeviceMetricsOverride")
+        page.emulate("Emulation.setEmulatedMedia", features=[])
+
+
+@browsing
+@pytest.mark.slow
+def test_languages_from_right_to_left_are_written_so(window: Browser, french: Path) -> None:
+    running = Running(f"fr-ar={french}")
+    try:
+        window.open(running.url)
+        window.wait("return document.querySelector('#pair').options.length > 0")
+        _written(window, "Où est le fichier ?", "Where")
+        assert window.run("return getComputedStyle(document.querySelector('#output')).direction") == "rtl"
+        assert window.run("return getComputedStyle(document.querySelectorAll('.words')[1]).direction") == "rtl"
+        assert window.run("return getComputedStyle(document.querySelectorAll('.words')[0]).direction") == "ltr"
+        _shot(window, "rtl")
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The source of axe-core, from npm."""
+    folder = tmp_path_factory.mktemp("axe")
+    if not shutil.which("npm"):
+        pytest.skip("no npm to get axe-core from")
+    command = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", "axe-core@4"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    source = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if done.returncode or not source.is_file():
+        pytest.skip(f"npm gave no axe-core: {done.stderr[-200:]}")
+    return source.read_text("utf-8")
+
+
+@browsing
+@pytest.mark.slow
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nothing_serious_bars_anyone(page: Browser, axe: str, colours: str, nbest: Path) -> None:
+    try:
+        page.emulate("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": colours}])
+        page.run("document.querySelector('#terms-box').open = true; document.querySelector('#curl-box').open = true")
+        page.type("#terms", "livre = tome")
+        _written(page, "Lire le livre\nOù est le zorglub ?", "tome")
+        page.run("for (const e of document.querySelectorAll('details')) e.open = true")
+        page.run("window.module = undefined; " + axe + "; window.axe = axe;")
+        for view in ("text", "files", "rerank"):
+            page.click(f"#tab-{view}")
+            page.run("window.found = null; axe.run().then(r => { window.found = r.violations })")
+            found = page.wait("return window.found && JSON.stringify(window.found)")
+            serious = [
+                (item["id"], item["nodes"][0]["html"], item["nodes"][0]["failureSummary"])
+                for item in json.loads(found)
+                if item["impact"] in ("serious", "critical")
+            ]
+            assert not serious, view
+    finally:
+        page.emulate("Emulation.setEmulatedMedia", features=[])
