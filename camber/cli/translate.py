@@ -59,6 +59,12 @@ if TYPE_CHECKING:
     type=FILE,
     help="Write how sure the engine is of every translation and its words: JSON Lines, one object per line.",
 )
+@click.option(
+    "--fuzzy",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Use what the model remembers: exact repeats come back, and of a match that is at least so like a line (0.7, "
+    "say) only what differs is translated anew.",
+)
 @click.option("--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).")
 @click.option(
     "--format",
@@ -92,6 +98,7 @@ def command(
     prefix: str | None,
     constraints: Path | None,
     confidence: Path | None,
+    fuzzy: float | None,
     alignment_file: Path | None,
     format: str,
     split: bool | None,
@@ -154,6 +161,7 @@ def command(
             requests=requests,
             format=format,
             confidence=sure is not None or listed,
+            fuzzy=fuzzy,
         )
         for number, best in enumerate(translations, 1):
             for note in best[0].notes:

@@ -49,13 +49,17 @@ class Ban:
 
 @dataclass(frozen=True)
 class Constraints:
-    """Terms that do not overlap, from left to right; bans; and the words that the translation begins with."""
+    """Terms that do not overlap, from left to right; bans; the words that the translation begins with; and walls.
+
+    A wall at a place keeps order: the words before it are translated before those behind it.
+    """
 
     terms: tuple[Term, ...] = ()
     bans: tuple[Ban, ...] = ()
     prefix: Row = ()
     #: the last word of the prefix may be the beginning of a longer one
     open: bool = False
+    walls: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         end = 0
@@ -65,10 +69,12 @@ class Constraints:
             if not term.targets or not all(term.targets):
                 raise CamberError(f"{term.name or term}: a term without a translation")
             end = term.end
+            if any(term.begin < wall < term.end for wall in self.walls):
+                raise CamberError(f"{term.name or term}: a term with a wall inside")
 
     def __bool__(self) -> bool:
         """Say whether there is anything to obey."""
-        return bool(self.terms or self.bans or self.prefix)
+        return bool(self.terms or self.bans or self.prefix or self.walls)
 
     def part(self, begin: int, end: int) -> Constraints:
         """Return what concerns some words of the sentence only; the prefix is that of the whole."""
@@ -82,7 +88,8 @@ class Constraints:
             for ban in self.bans
             if ban.begin < end and begin < ban.end
         )
-        return replace(self, terms=terms, bans=bans)
+        walls = tuple(wall - begin for wall in self.walls if begin < wall < end)
+        return replace(self, terms=terms, bans=bans, walls=walls)
 
 
 #: nothing to obey

@@ -21,7 +21,7 @@ Work = I8
 class Searcher(Protocol):
     """All that a translator or a server needs of a search. Many may share one: it does not change."""
 
-    #: the constraints that it obeys: terms (with bans), prefix
+    #: the constraints that it obeys: terms (with bans), prefix, walls
     takes: frozenset[str]
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -29,6 +29,7 @@ from camber.model.asking import Asked, Asking, Request, disobeyed, requests_for
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
+from camber.model.repairing import Kept, Remembering, told, with_kept
 from camber.progress import log
 from camber.text.pipeline import TextPipeline
 from camber.text.places import places_in
@@ -68,6 +69,7 @@ class Translation:
     confidence: float | None = None  # how sure the engine is, from 0 to 1, if that was asked for
     word_confidences: tuple[float, ...] = ()  # the same of every word of the derivation; of a recalled text: none
     places: tuple[tuple[int, int], ...] = ()  # where each of these words stands in the text; (-1, -1): nowhere
+    match: Match | None = None  # what was remembered for the line, where that was asked for and used
 
 
 class Translator(Generic[Search]):
@@ -147,6 +149,15 @@ class Translator(Generic[Search]):
                 tokens[position] = next((form for form in forms if known(form) >= 0), word)
         return replace(prepared, tokens=tuple(tokens))
 
+    def _whole(self, line: str, format: str) -> Paragraph:
+        """Prepare a raw line as a single sentence."""
+        paragraph = self._unsplit.paragraph(line, format)
+        return replace(paragraph, sentences=tuple(map(self.known_case, paragraph.sentences)))
+
+    @cached_property
+    def _unsplit(self) -> TextPipeline:
+        return self.text.reading({"split": False})
+
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a raw line as the model sees them (see :meth:`prepare`)."""
         return list(self.prepare(line).tokens)
@@ -159,15 +170,17 @@ class Translator(Generic[Search]):
         glossary: Glossary | None = None,
         prefix: str | Sequence[str] | None = None,
         format: str = TEXT,
+        fuzzy: float | None = None,
     ) -> list[str]:
         """Translate raw lines, with the terms of a glossary, and going on behind a prefix (one, or one for each line).
 
-        `format` is "text", "html" or "xliff-inline".
+        `format` is "text", "html" or "xliff-inline". With `fuzzy`, a line that is remembered comes back as its
+        translation, and of a match of at least that likeness (0.7, say) only what differs is translated anew.
 
         >>> model.translate(["ein haus"])                                           # doctest: +SKIP
         ['a house']
         """
-        found = self.translations(lines, engine=engine, glossary=glossary, prefix=prefix, format=format)
+        found = self.translations(lines, engine=engine, glossary=glossary, prefix=prefix, format=format, fuzzy=fuzzy)
         return [best[0].text for best in found]
 
     def translations(
@@ -183,6 +196,7 @@ class Translator(Generic[Search]):
         requests: Iterable[Request] | None = None,
         format: str = TEXT,
         confidence: bool = False,
+        fuzzy: float | None = None,
     ) -> Iterator[list[Translation]]:
         """Yield the `nbest` best translations of every line, best first; input is read `chunk` lines at a time.
 
@@ -191,6 +205,7 @@ class Translator(Generic[Search]):
         `format` is "text", "html" or "xliff-inline": what counts as a tag, and whether there are entities.
         With `confidence`, translations say how sure the engine is of them and of their words, which looks at some more
         candidates; that of several sentences is their mean, by words. A recalled text is certain.
+        With `fuzzy`, remembered pairs that are at least so like a line take part (see :meth:`translate`).
         """
         if format not in FORMATS:
             raise SettingsError(f"format is {format!r}; expected one of {', '.join(FORMATS)}")
@@ -199,7 +214,13 @@ class Translator(Generic[Search]):
                 f"expected lines, not the single {type(lines).__name__} {lines[:40]!r}; put it into a list"
             )
         asking, wanted = Asking(self.text, self.decoder, glossary), requests_for(prefix, requests)
-        return self._translations(iter(lines), nbest, distinct, engine, chunk, asking, wanted, format, confidence)
+        memory = None
+        if fuzzy is not None:
+            self.matches("", fuzzy)  # refuses what cannot be had before anything is read
+            memory = Remembering(self.text, self.decoder, self.matches, fuzzy)
+        return self._translations(
+            iter(lines), nbest, distinct, engine, chunk, asking, wanted, format, confidence, memory
+        )
 
     def _translations(
         self,
@@ -212,11 +233,19 @@ class Translator(Generic[Search]):
         wanted: Iterator[Request],
         format: str,
         confidence: bool,
+        memory: Remembering | None,
     ) -> Iterator[list[Translation]]:
         first = 0
         while group := list(islice(lines, chunk)):
             source = [self.paragraph(line, format) for line in group]
-            asked = [asking.of(paragraph, next(wanted)) for paragraph in source]
+            kept = [[Kept()] * len(paragraph.sentences) for paragraph in source]
+            if memory is not None:
+                looked_up = [memory.of(item, partial(self._whole, item.line, format)) for item in source]
+                source, kept = [item for item, _ in looked_up], [own for _, own in looked_up]
+            asked = [
+                [with_kept(own, one) for own, one in zip(asking.of(paragraph, next(wanted)), some, strict=True)]
+                for paragraph, some in zip(source, kept, strict=True)
+            ]
             inputs = [
                 Input(sentence.tokens, number, own.constraints)
                 for number, (paragraph, some) in enumerate(zip(source, asked, strict=True), first)
@@ -226,13 +255,15 @@ class Translator(Generic[Search]):
             found = self.decoder.decode(inputs, candidates, distinct=distinct, engine=engine)
             decoded = iter(self._judged(list(found), inputs, nbest)) if confidence else ((best, None) for best in found)
             first += len(group)
-            for paragraph, some in zip(source, asked, strict=True):
+            for paragraph, some, remembered in zip(source, asked, kept, strict=True):
                 sentences = paragraph.sentences
                 finished = [
-                    self._finished(*next(decoded), sentence, own, asking)
-                    for sentence, own in zip(sentences, some, strict=True)
+                    self._finished(*next(decoded), sentence, own, asking, one)
+                    for sentence, own, one in zip(sentences, some, remembered, strict=True)
                 ]
                 best = _combined(finished, paragraph, nbest)
+                if (match := told(remembered)) is not None:
+                    best = [replace(item, match=match) for item in best]
                 free = self.memory and not any(own.constraints for own in some)
                 recalled = self._recall(paragraph.line, *sentences) if free else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
@@ -276,6 +307,7 @@ class Translator(Generic[Search]):
         source: Prepared,
         asked: Asked,
         asking: Asking,
+        kept: Kept,
     ) -> list[Translation]:
         """Finish the translations of one sentence; what was asked for comes before what is remembered."""
         best = []
@@ -292,6 +324,8 @@ class Translator(Generic[Search]):
                 one = replace(one, confidence=confidence, word_confidences=words, places=tuple(places))
             best.append(one)
         recalled = self._recall(source.line, source) if self.memory and not asked.constraints else None
+        if recalled is None and not asked.constraints:
+            recalled = kept.recalled(best[0].text)
         return best if recalled is None else _with_first(recalled, best)[: len(best)]
 
     def to_nbest(self: Translator[Featured], translations: Sequence[Sequence[Translation]]) -> NBest:
@@ -363,6 +397,7 @@ def _joined(items: list[Translation], paragraph: Paragraph) -> Translation:
         _mean_confidence(items),
         tuple(value for item in items for value in item.word_confidences),
         tuple(places),
+        items[0].match if len(items) == 1 else None,
     )
 
 

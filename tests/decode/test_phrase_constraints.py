@@ -16,6 +16,7 @@ from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
+from camber.errors import CamberError
 from camber.rules.phrase.source import StoredRules
 
 EVERYTHING = 50_000
@@ -87,6 +88,32 @@ def test_sentences_without_constraints_are_as_before_whatever_stands_beside_them
             assert [(d.words, d.score) for d in one] == [(d.words, d.score) for d in two]
         else:
             assert all("term" in d.words for d in two)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from((0, 2, 6, -1)), st.booleans(), st.booleans())
+def test_walls_keep_order_as_in_the_enumeration(seed, length, limit, reordering, with_terms):
+    rng = np.random.default_rng(seed)
+    model, weights, decoder = toy(rng, limit, targets=2, with_reordering=reordering)
+    sentence = random_sentence(rng, length)
+    constraints = random_terms(rng, length) if with_terms else FREE
+    free = [at for at in range(1, length) if not any(term.begin < at < term.end for term in constraints.terms)]
+    walls = tuple(at for at in free if rng.random() < 0.5)
+    constraints = replace(constraints, walls=walls)
+    expected = naive.search(model, sentence, weights, limit, 20, constraints)
+    ours = next(decoder.decode([Input(sentence, 0, constraints)], nbest=50, distinct=False, engine=Threads(1)))
+    assert len(ours) == min(50, len(expected))
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:50]], rtol=0, atol=1e-9)
+    for derivation in ours:
+        for wall in walls:
+            sides = [(a >= wall, b > wall) for a, b in derivation.spans.tolist()]
+            assert sides == sorted(sides)
+            assert all(one == two for one, two in sides)
+
+
+def test_a_wall_inside_of_a_term_is_refused():
+    with pytest.raises(CamberError, match="a wall inside"):
+        Constraints((Term(0, 2, (("x",),), "a b"),), walls=(1,))
 
 
 def half(target, links=((0, 0),)):

@@ -254,6 +254,12 @@ def enumerate_derivations(model, sentence, weights, limit, option_limit=20, cons
         alone = not any(term.begin < b and a < term.end for term in constraints.terms)
         rules = obedient(model, sentence, a, b, constraints)
         choices[a, b] = options(model, tuple(sentence[a:b]), weights, option_limit, rules, alone)
+        if any(a < wall < b for wall in constraints.walls):
+            choices[a, b] = []
+
+    def in_order(covered, begin):
+        """Say whether all words before a wall that is before a phrase are covered."""
+        return all(covered & (1 << wall) - 1 == (1 << wall) - 1 for wall in constraints.walls if wall <= begin)
 
     def grow(covered, done):
         if covered == (1 << length) - 1:
@@ -261,7 +267,7 @@ def enumerate_derivations(model, sentence, weights, limit, option_limit=20, cons
             return
         last_end = done[-1][1] if done else 0
         for (a, b), rules in choices.items():
-            if rules and allowed(covered, last_end, a, b, limit):
+            if rules and allowed(covered, last_end, a, b, limit) and in_order(covered, a):
                 for rule in rules:
                     yield from grow(covered | (1 << b) - (1 << a), [*done, (a, b, rule)])
 

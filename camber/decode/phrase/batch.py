@@ -131,6 +131,7 @@ class Sentences(NamedTuple):
     places: Array  # int64[sentences]: words of the prefix
     needed: Array  # int64[sentences]: how many of them must come
     offsets: Array  # int64[sentences + 1]
+    reach: Array  # int64[words]: where the next wall is, or the end of the sentence
     begin_states: Array  # int64[sentences, models], and one more where n-grams have scores
     end_words: Array  # int64[sentences, models]; -1: the sentence goes on
 
@@ -163,7 +164,7 @@ def decode_batch(sentences, limits, options, reordering, models, context, future
         begin, ends = sentences.begin_states[s], sentences.end_words[s]
         future_costs(spans[places * (b - a) :], options.first, options.estimate, future)
         best = search(
-            spans, places, sentences.needed[s], future, options, models, context, begin, ends,
+            spans, places, sentences.needed[s], sentences.reach[a:b], future, options, models, context, begin, ends,
             limits.distortion, limits.distortion_limit, with_reordering, limits.pop_limit, room,
         )  # fmt: skip
         if best < 0:

@@ -191,10 +191,24 @@ def obey(draft: Draft, inputs: Sequence[Input]) -> list[I8]:
     spans[:, : batch.spans.shape[1]] = batch.spans
     pieces = np.split(spans, np.cumsum([len(item) for item in inputs])[:-1])
     for item, own in zip(inputs, pieces, strict=True):
+        for wall in item.constraints.walls:
+            wall_off(own, wall)
         for ban in item.constraints.bans:
             forbid(draft, own, ban)
         place_terms(draft, own, item.constraints.terms)
     return pieces
+
+
+def wall_off(spans: I8, wall: int) -> None:
+    """Let no phrase cross a wall."""
+    for begin in range(max(0, wall - spans.shape[1] + 1), wall):
+        spans[begin, wall - begin :] = BLOCKED
+
+
+def reaches(item: Input) -> I8:
+    """Return for each word of a sentence where the next wall is, or the end: int64[words]."""
+    bounds = sorted({0, *(wall for wall in item.constraints.walls if 0 < wall < len(item)), len(item)})
+    return np.repeat(np.array(bounds[1:], np.int64), np.diff(bounds))
 
 
 def forbid(draft: Draft, spans: I8, ban: Ban) -> None:

@@ -21,7 +21,7 @@ from camber.decode.derivation import Derivation, HypothesisColumns
 from camber.decode.languages import Languages
 from camber.decode.phrase import batch as kernels
 from camber.decode.phrase.batch import DerivationColumns, Limits, Workspace, decode_batch, part_rows, spell
-from camber.decode.phrase.constrained import Draft, obey
+from camber.decode.phrase.constrained import Draft, obey, reaches
 from camber.decode.phrase.features import DISTORTION, LM, WORD_PENALTY, features
 from camber.decode.phrase.in_context import PhraseContext
 from camber.decode.phrase.ngram_scores import NgramAutomaton, NgramScorer
@@ -78,7 +78,7 @@ class PhraseDecoder(Weighed):
     """
 
     #: the constraints that the search obeys
-    takes = frozenset(("terms", "prefix"))
+    takes = frozenset(("terms", "prefix", "walls"))
     #: what is counted in `work`
     WORK = ("edges", "language model scores of cells", "pops")
 
@@ -247,6 +247,7 @@ class PhraseDecoder(Weighed):
             places,
             places if final else np.zeros_like(places),
             offsets_from(sizes),
+            np.concatenate([reaches(item) for item in inputs]),
             np.tile(states, (len(inputs), 1)),
             np.tile(languages.ends(final=final), (len(inputs), 1)),
         )

@@ -118,6 +118,7 @@ def search(
     spans,
     places,
     needed,
+    reach,
     future,
     options,
     models,
@@ -133,7 +134,8 @@ def search(
     """Fill `room.hyps`; return the best complete hypothesis, or a negative code when a work array is too small.
 
     spans: int64[(places + 1) * length, longest], phrase of each span, below 0 where there is none, for hypotheses that
-    have 0, 1, … words of the prefix, which has `places`; needed: how many of them a translation must have; future:
+    have 0, 1, … words of the prefix, which has `places`; needed: how many of them a translation must have; reach:
+    int64[length], the next wall behind each word, which phrases come to only when all before it is covered; future:
     float64[length + 1, length + 1];
     distortion: its weight; context: PhraseContext, or None where nothing but the language models looks at context;
     begin_states, end_words: int64[models] (end word -1: the sentence goes on, no end is scored).
@@ -143,7 +145,7 @@ def search(
         limit = length
     _start(length, future, begin_states, with_reordering, room)
     for stack in range(1, length + 1):
-        code = _queue_edges(stack, length, spans, future, options, distortion, limit, with_reordering, room)
+        code = _queue_edges(stack, length, spans, reach, future, options, distortion, limit, with_reordering, room)
         if code < 0:
             return code
         complete = stack == length
@@ -199,7 +201,7 @@ def _start(length, future, begin_states, with_reordering, room):
 
 
 @kernel
-def _queue_edges(stack, length, spans, future, options, distortion, limit, with_reordering, room):
+def _queue_edges(stack, length, spans, reach, future, options, distortion, limit, with_reordering, room):
     """Make every edge into `stack` and queue its first cell; return 0, or a negative code when there is no room."""
     longest = spans.shape[1]
     counts, edges = room.counts, room.edges
@@ -215,8 +217,10 @@ def _queue_edges(stack, length, spans, future, options, distortion, limit, with_
             for start in range(max(gap, last_end - limit), min(length - size, last_end + limit) + 1):
                 p = spans[rows + start, size - 1]
                 end = start + size
-                # after a jump ahead, the first gap must stay within reach
-                if p < 0 or (start != gap and end - gap > limit) or not is_free(room.bits, coverage, start, end):
+                # after a jump ahead, the first gap must stay within reach; no wall may be between it and the phrase
+                if p < 0 or (start != gap and end - gap > limit) or end > reach[gap]:
+                    continue
+                if not is_free(room.bits, coverage, start, end):
                     continue
                 if options.first[p] == options.first[p + 1]:
                     continue
