@@ -78,7 +78,7 @@ class Asking:
     def of(self, paragraph: Paragraph, request: Request) -> list[Asked]:
         """Return what is asked of each sentence of a line."""
         if request.prefix.strip() and "prefix" not in self.decoder.takes:
-            raise CamberError("models of this kind cannot complete what was begun; train with --method phrase")
+            raise CamberError("models of this kind cannot complete what was begun; train with --method phrase or hiero")
         finders = [self._find(request.glossary)] if request.glossary is not None else []
         finders += [self._finder] if self._finder is not None else []
         begun = self._begun(paragraph, request.prefix)

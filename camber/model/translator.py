@@ -313,7 +313,7 @@ class Translator(Generic[Search]):
         best = []
         for rank, item in enumerate(derivations):
             links = tuple(self.decoder.word_alignment(item))
-            made, repairs, places = self.text.finished(item.words, source, links)
+            made, repairs, places = self.text.finished(item.words, source, links, len(asked.constraints.prefix))
             notes = (*asked.notes, *disobeyed(item, asked.constraints))
             text = asking.finish(made, asked, source)
             one = Translation(text, list(source.tokens), item, links=links, repairs=tuple(repairs), notes=notes)

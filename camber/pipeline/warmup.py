@@ -142,6 +142,7 @@ def _use_everything() -> None:
     hiero = Translator(translator.text, chart, weights)
     for nbest in (1, 3):
         list(hiero.translations(source[:2], nbest=nbest, engine=Threads(1)))
+    hiero.translate(source[:2], prefix="the", engine=Threads(1))
     tune_translator(hiero, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), engine=Threads(1))
     for model, tuner in ((translator, "pro"), (hiero, "expected-bleu")):
         bent = TuneSettings(tuner=tuner, iterations=2, nbest=10, bend="mnr", bits=2)

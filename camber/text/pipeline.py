@@ -285,17 +285,18 @@ class TextPipeline:
         """Return the raw text of a translation (see :meth:`finished`)."""
         return self.finished(tokens, source, links).text
 
-    def finished(self, tokens: Sequence[str], source: Prepared, links: Links | None = None) -> Finished:
+    def finished(self, tokens: Sequence[str], source: Prepared, links: Links | None = None, begun: int = 0) -> Finished:
         """Return the raw text of a translation: with what it has of the source, cased like it, then detokenised.
 
         A source line in capitals gives a translation in capitals; otherwise sentences begin with a capital, unless the
-        source line begins with a small letter. `links` are those of the word alignment, (source, target).
+        source line begins with a small letter. `links` are those of the word alignment, (source, target). The
+        first `begun` tokens were given: what the search dropped is put back behind them.
         """
         if not self.protects:
             cased = self._recased(tokens, source)
             text = self.target_tokenizer.detokenise(cased)
             return Finished(text, [], places_in(text, cased))
-        restored = restore(tokens, source, links)
+        restored = restore(tokens, source, links, begun)
         if restored.origins == list(range(len(source.tokens))):  # it came through untranslated
             written, gaps = list(source.written), list(source.gaps[:-1])
         else:

@@ -34,8 +34,11 @@ class Restored(NamedTuple):
         return best
 
 
-def restore(tokens: Sequence[str], source: Prepared, links: Links | None) -> Restored:
-    """Find the origins of tokens, and mend what is protected; without links, class tokens are taken in order."""
+def restore(tokens: Sequence[str], source: Prepared, links: Links | None, begun: int = 0) -> Restored:
+    """Find the origins of tokens, and mend what is protected; without links, class tokens are taken in order.
+
+    Nothing is put back among the first `begun` tokens, which somebody wrote.
+    """
     if tuple(tokens) == source.tokens and (links is None or {(at, at) for at in source.protected} <= set(links)):
         whole = range(len(tokens))
         return Restored(list(tokens), list(whole), [(at, at) for at in whole], [])
@@ -46,7 +49,7 @@ def restore(tokens: Sequence[str], source: Prepared, links: Links | None) -> Res
         spare = _assign(out, origins, source, in_order=links is None, repairs=repairs)
         links = _leave_out(out, origins, links or (), repairs)
         for position in spare:
-            links = _put_back(out, origins, links, position, source, repairs)
+            links = _put_back(out, origins, links, position, source, repairs, begun)
         _order_pairs(out, origins, source, repairs)
     return Restored(out, origins, links or (), repairs)
 
@@ -93,7 +96,7 @@ def _leave_out(tokens: list[str], origins: list[int], links: Links, repairs: lis
 
 
 def _put_back(
-    tokens: list[str], origins: list[int], links: Links, position: int, source: Prepared, repairs: list[str]
+    tokens: list[str], origins: list[int], links: Links, position: int, source: Prepared, repairs: list[str], begun: int
 ) -> Links:
     """Insert a span that is missing: behind what became of the word before it, or before that of the word behind it."""
     repairs.append(f"{source.protected[position]} was put back")
@@ -108,6 +111,7 @@ def _put_back(
         if position + distance in places:
             here = min(places[position + distance])
             break
+    here = max(here, min(begun, len(tokens)))
     tokens.insert(here, source.tokens[position])
     origins.insert(here, position)
     return [*((at, to + (to >= here)) for at, to in links), (position, here)]

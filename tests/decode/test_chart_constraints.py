@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import chart_search as naive
+from naive.chart_prefix import completions
 from toys.charts import NAMES, OneGrammar, grammar_of, random_rules, with_indicators
 from toys.constraints import random_terms
 from toys.models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_weights
@@ -87,3 +88,95 @@ def test_sentences_without_constraints_are_as_before_whatever_stands_beside_them
     found = list(decoder.decode(bound, nbest=3, engine=Threads(1)))
     assert [(d.words, d.score) for d in found[0]] == [(d.words, d.score) for d in alone[0]]
     assert all("term" in d.words for d in found[1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.sampled_from((0, 2)),
+    st.booleans(),
+    st.booleans(),
+)
+def test_completions_equal_the_enumeration_of_all_that_begin_so(seed, length, size, limit, copy_known, with_terms):
+    rng = np.random.default_rng(seed)
+    rules = random_rules(rng, int(rng.integers(2, 6)))
+    ngrams = [random_ngrams(rng, 3)]
+    weights = random_weights(rng, NATIVE.names(NAMES, 1))
+    sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), length)]
+    prefix = tuple(map(str, rng.choice((*TARGET[:3], "strange", "new"), size)))
+    terms = random_terms(rng, length).terms if with_terms else ()
+    chosen = ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=limit, copy_known=copy_known)
+    decoder = ChartDecoder(OneGrammar(grammar_of(rules)), [ngram_model_of(ngrams[0])], weights, chosen)
+    nat = abs(weights["lm"])
+    known = {word for rule in rules for word in rule[1] if isinstance(word, str)}
+    known |= {word for term in terms for row in term.targets for word in row}
+    known |= {word for word in sentence if not any(rule[0] == (word,) for rule in rules)}
+
+    def given_cost(word):
+        return 8.0 * nat if word in known else 0.0
+
+    def worth(begin, end):
+        total = 0.0
+        for at in range(begin, end):
+            alone = [
+                sum(weights[n] * v for n, v in zip(NAMES, r[2], strict=True)) for r in rules if r[0] == (sentence[at],)
+            ]
+            inside = any(term.begin <= at < term.end for term in terms)
+            total += max(alone) - 4.0 * nat if alone and not inside else -8.0 * nat
+        return total
+
+    expected = completions(
+        rules, sentence, NAMES, ngrams, weights, limit, prefix, (given_cost, worth), copy_known=copy_known, terms=terms
+    )
+    item = Input(sentence, 0, Constraints(terms, prefix=prefix))
+    ours = next(decoder.decode([item], nbest=30, distinct=False, engine=Threads(1)))
+    assert len(ours) == min(30, len(expected))
+    assert all(tuple(d.words[:size]) == prefix for d in ours)
+    np.testing.assert_allclose([d.score for d in ours], [score for score, _ in expected[:30]], atol=1e-8)
+    if len(expected) == 1 or expected[0][0] - expected[1][0] > 1e-8:
+        assert ours[0].words == expected[0][1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 12), st.sampled_from((0, 2)), st.sampled_from((1, 50))
+)
+def test_any_prefix_can_be_had(seed, length, size, limit, pops):
+    rng = np.random.default_rng(seed)
+    rules = random_rules(rng, 8)
+    weights = random_weights(rng, NATIVE.names(NAMES, 1))
+    chosen = ChartSettings(pop_limit=pops, span_limit=limit)
+    decoder = ChartDecoder(OneGrammar(grammar_of(rules)), [ngram_model_of(random_ngrams(rng, 3))], weights, chosen)
+    sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), length)]
+    prefix = tuple(str(word) for word in rng.choice([*TARGET[:3], "strange", "new", "words"], size))
+    constraints = random_terms(rng, length)
+    item = Input(sentence, 0, Constraints(constraints.terms, constraints.bans, prefix))
+    one, two = decoder.decode([item, item], nbest=2)
+    assert all(tuple(d.words[:size]) == prefix for d in one)
+    assert [d.words for d in one] == [d.words for d in two]
+    for derivation in one:
+        assert all(0 <= s < length and 0 <= t < len(derivation.words) for s, t in derivation.word_alignment())
+
+
+def test_the_last_word_of_a_prefix_may_be_the_beginning_of_a_word():
+    decoder = plain_decoder((("un",), ("a",)), (("hôtel",), ("inn",)), (("hôtel",), ("hotel",)))
+    for prefix, wanted in ((("a", "ho"), ["a", "hotel"]), (("a", "hotel"), ["a", "hotel"]), (("a", "x"), ["a", "x"])):
+        item = Input(["un", "hôtel"], 0, Constraints(prefix=prefix, open=True))
+        assert next(decoder.decode([item]))[0].words == wanted
+
+
+def test_a_prefix_reaches_into_gaps_in_the_order_of_the_target():
+    decoder = plain_decoder((("a", 1, "b", 2), (2, "v", 1)), (("c",), ("x",)), (("d",), ("y",)))
+    sentence = ["a", "c", "b", "d"]
+    for prefix in (("y",), ("y", "v"), ("y", "v", "x")):
+        (only,) = next(decoder.decode([Input(sentence, 0, Constraints(prefix=prefix))]))
+        assert only.words == ["y", "v", "x"]
+
+
+def test_a_prefix_goes_on_across_windows():
+    decoder = plain_decoder((("a",), ("u",)), window=10)
+    prefix = ("x", *["u"] * 14, "y")
+    (only,) = next(decoder.decode([Input(["a"] * 25, 0, Constraints(prefix=prefix))], engine=Threads(1)))
+    assert tuple(only.words[:16]) == prefix

@@ -459,7 +459,7 @@ MUTATIONS: list[Mutation] = [
     *_of(
         "decode/test_chart_search.py -k states_that_stop~or~distinct_list~or~pruning",
         ("decode/chart/lm.py", "added -= pieces.estimates[tail, k]", "added -= 0.0"),
-        ("decode/chart/search.py", 'if rule == 0 and one + 1 < bundle["ones"]:', 'if one + 1 < bundle["ones"]:'),
+        ("decode/chart/cells.py", 'if rule == 0 and one + 1 < bundle["ones"]:', 'if one + 1 < bundle["ones"]:'),
     ),
     # --- tune, rerank, regress ------------------------------------------------------------------------------------
     *_of(

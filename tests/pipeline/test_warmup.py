@@ -64,6 +64,7 @@ for decoder in ("graph", "table", "individual", "mixed", "feature"):
 for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
+    run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out", "--prefix", "the")
 for regression in ("lsr", "mmr"):
     run("train", "--method", "kernel", "--source", files / "dev.es", "--target", files / "dev.en",
         "--model", folder / regression, "--kernel-regression", regression, "--no-keep-work")

@@ -88,3 +88,11 @@ def test_old_models_do_not_protect() -> None:
     old = TextPipeline(TextSettings(protection=False, split=False, segment=False))
     assert old.source_tokens("a {x} 他们") == ["a", "{", "x", "}", "他们"]
     assert old.paragraph("One. Two.").between == ("", "")
+
+
+def test_what_was_dropped_comes_back_behind_what_somebody_wrote():
+    source = TEXT.prepare("{a} sent {b}")
+    assert TEXT.finish(["we", "sent", "it"], source, [(1, 1)]) == "We {a} sent {b} it"
+    text = TEXT.finished(["we", "sent", "it"], source, [(1, 1)], 2).text
+    assert text.startswith("We sent {")
+    assert text.endswith("} it")

@@ -2,7 +2,8 @@
 
 No other rule may have one of these words in its source side, and no gap ends among them, because nothing else covers a
 part of them. Where the grammar has rules for all that a term allows, copies of these are the term's rules, with
-features of their own; else all of them are made up without features, on equal terms, and context decides.
+features of their own; else all of them are made up without features, on equal terms, and context decides. Where the
+translation was begun, there are rules made up for words of the prefix (:mod:`camber.decode.chart.prefix`).
 
 The result is a grammar like any other, with the number of the term that each rule belongs to.
 """
@@ -11,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from camber.arrays.ragged import offsets_from, take_ragged
-from camber.arrays.types import I8, Bools
+from camber.arrays.types import F8, I8, Bools
 from camber.corpus.constraints import Ban, Term, folded
 from camber.corpus.inputs import Input
 from camber.decode.chart.grammar import TermPlaces
+from camber.decode.chart.prefix import GIVEN, LOOSE, UNSAID, Begun
 from camber.rules.hiero.grammar import Grammar
 
 
@@ -28,12 +31,13 @@ class Constrained(NamedTuple):
 
     grammar: Grammar
     places: TermPlaces
+    begun: Begun | None = None  # how its translation must begin
 
 
 def constrain(grammar: Grammar, item: Input) -> Constrained:
     """Return the grammar of a sentence in which its constraints are obeyed."""
     constraints, length = item.constraints, len(item)
-    if not constraints.terms and not constraints.bans:
+    if not constraints:
         return Constrained(grammar, TermPlaces.none(len(grammar), length))
     keep = np.ones(len(grammar), bool)
     for ban in constraints.bans:
@@ -46,7 +50,80 @@ def constrain(grammar: Grammar, item: Input) -> Constrained:
         _add_term(rules, item.tokens, term, number)
     terms = np.full(length, -1, np.int64)
     terms[[term.begin for term in constraints.terms]] = np.arange(len(constraints.terms))
-    return Constrained(rules.grammar(), TermPlaces(rules.placed(), begins, terms))
+    words, sizes = np.zeros(0, np.int64), {}
+    if constraints.prefix:
+        words = np.array([rules.word(word) for word in constraints.prefix], np.int64)
+        sizes = _add_pieces(rules, words.tolist(), item)
+    bound = Constrained(rules.grammar(), TermPlaces(rules.placed(), begins, terms))
+    return bound._replace(begun=_begun(bound, words, sizes, item)) if constraints.prefix else bound
+
+
+def _add_pieces(rules: _Rules, words: list[int], item: Input) -> dict[int, int]:
+    """Make rules up that turn spans of some sizes into words of the prefix; return the number of each size's first."""
+    terms = item.constraints.terms
+    number, first = len(terms), {}
+    for size in sorted({*range(1, min(LOOSE, len(item)) + 1), *(term.end - term.begin for term in terms)}):
+        first[size] = number
+        for place in range(len(words)):
+            left = len(words) - place
+            pieces = [words[place : place + count] for count in sorted({*range(1, min(LOOSE, left) + 1), left})]
+            rules.made += pieces
+            rules.lengths += [size] * len(pieces)
+            rules.of_made += [number] * len(pieces)
+            number += 1
+    return first
+
+
+def _begun(bound: Constrained, words: I8, sizes: dict[int, int], item: Input) -> Begun:
+    """Return what the search must know of a prefix."""
+    grammar, of_rule = bound.grammar, bound.places.of_rule
+    made = of_rule >= len(item.constraints.terms)
+    given = np.zeros(grammar.target_size, bool)
+    symbols = grammar.target[: grammar.target_offsets[np.count_nonzero(~made)]]
+    given[symbols[symbols >= 0]] = True
+    single = np.diff(grammar.source_offsets) == 1
+    known = set(grammar.source[grammar.source_offsets[:-1][single & (of_rule < 0)]].tolist())
+    passed = [word for word, number in _numbered(grammar, item.tokens) if number not in known]
+    given[[number for number in map(partial(_number, grammar), passed) if number >= 0]] = True
+    last, wanted = {int(words[-1])}, item.constraints.prefix[-1]
+    if item.constraints.open and not given[words[-1]]:  # it may be the beginning of a word
+        last.update(word for word in np.flatnonzero(given).tolist() if grammar.target_word(word).startswith(wanted))
+    first_made = np.full(len(item) + 1, -1, np.int64)
+    first_made[list(sizes)] = list(sizes.values())
+    counts = np.zeros(len(grammar))
+    owners = np.repeat(np.arange(len(grammar)), np.diff(grammar.target_offsets))
+    there = (grammar.target >= 0) & made[owners]
+    np.add.at(counts, owners[there], given[grammar.target[there]])
+    return Begun(words, np.array(sorted(last), np.int64), first_made, counts)
+
+
+def _numbered(grammar: Grammar, tokens: Sequence[str]) -> list[tuple[str, int]]:
+    return list(zip(tokens, grammar.source_words.encode(tokens).tolist(), strict=True))
+
+
+def _number(grammar: Grammar, word: str) -> int:
+    """Return the number of a target word; -1: the grammar has none."""
+    number = grammar.target_words.id(word)
+    if number < 0 and word in grammar.extra:
+        return len(grammar.target_words) + grammar.extra.index(word)
+    return number
+
+
+def prefix_worth(bound: Constrained, worth: F8, tokens: Sequence[str], nat: float) -> F8:
+    """Return what it is worth to use up the first words of a sentence for a prefix, float64[length + 1].
+
+    worth: float64[rules], what the grammar's features are worth; nat: what a nat of the language models is.
+    """
+    grammar = bound.grammar
+    alone = np.flatnonzero((np.diff(grammar.source_offsets) == 1) & (bound.places.of_rule < 0))
+    best: dict[int, float] = {}
+    for word, value in zip(grammar.source[grammar.source_offsets[alone]].tolist(), worth[alone].tolist(), strict=True):
+        best[word] = max(value, best.get(word, -np.inf))
+    single = [
+        best[number] - UNSAID * nat if number in best and free else -GIVEN * nat
+        for (_, number), free in zip(_numbered(grammar, tokens), bound.places.ends == 0, strict=True)
+    ]
+    return np.concatenate([[0.0], np.cumsum(single)])
 
 
 class _Rules:

@@ -17,7 +17,7 @@ from camber.bend.weighing import Weighed, Weighing
 from camber.corpus import Sentences, Vocabulary
 from camber.corpus.inputs import Input
 from camber.decode.batches import decode_batches
-from camber.decode.chart.constrained import Constrained, constrain
+from camber.decode.chart.constrained import Constrained, constrain, prefix_worth
 from camber.decode.chart.derivation import ChartDerivation, empty_derivation, read_derivations
 from camber.decode.chart.features import LM, NATIVE, PER_LM, WORD_PENALTY, ChartFeatures
 from camber.decode.chart.grammar import Rules, check_grammar, lay_out, prepare
@@ -26,6 +26,7 @@ from camber.decode.chart.in_context import ChartContext, known_values
 from camber.decode.chart.kbest import k_best
 from camber.decode.chart.lm import ChartModels, chart_models
 from camber.decode.chart.parts import DerivationColumns, read_edges, read_parts
+from camber.decode.chart.prefix import GIVEN, GROUPS_FULL, Prefix
 from camber.decode.chart.search import search
 from camber.decode.chart.settings import ChartSettings
 from camber.decode.chart.workspace import Workspace
@@ -59,7 +60,7 @@ class ChartDecoder(Weighed):
     """
 
     #: the constraints that the search obeys
-    takes = frozenset(("terms",))
+    takes = frozenset(("terms", "prefix"))
     #: what is counted in `work`
     WORK = ("dotted rules", "bundles", "language model scores of cells", "pops")
 
@@ -229,7 +230,7 @@ class ChartDecoder(Weighed):
         bound = constrain(self.grammar(item), item)
         workspace = self.workspace([item], 2)
         begin, ends = self.languages.begin, self.languages.ends(final=True)
-        top, rules = self._fill_forest(item.tokens, bound, self.languages, begin, ends, workspace)
+        top, rules = self._fill_forest(item.tokens, bound, self.languages, begin, workspace)
         forest = workspace.forest
         vertices, edges = forest.vertices[: forest.size[0]], forest.edges[: forest.size[1]]
         part_rules, features = np.empty(len(edges), np.int64), np.empty((len(edges), len(self.inputs)))
@@ -298,7 +299,7 @@ class ChartDecoder(Weighed):
         decoder's, in their order.
         """
         nbest, ends, models = workspace.nbest, languages.ends(final=final), self._models_of(languages)
-        top, rules = self._fill_forest(words, bound, languages, begin, ends, workspace)
+        top, rules = self._fill_forest(words, bound, languages, begin, workspace, final=final)
         count = -1
         while count < 0:
             columns = workspace.columns()
@@ -322,11 +323,13 @@ class ChartDecoder(Weighed):
         bound: Constrained,
         languages: Languages,
         begin: I8,
-        ends: I8,
         workspace: Workspace,
+        *,
+        final: bool = True,
     ) -> tuple[int, Rules]:
         """Search, with larger work arrays if the kernel asks for them; return the top vertex and the rules."""
-        settings, models, (grammar, terms) = self.settings, self._models_of(languages), bound
+        ends = languages.ends(final=final)
+        settings, models, (grammar, terms, begun) = self.settings, self._models_of(languages), bound
         rules = lay_out(grammar, words, len(languages), terms, copy_known=settings.copy_known)
         targets, width = grammar.target_size, max(1, len(grammar.source_words))
         lm_words, unit = languages.words(grammar.target_words), self.features.unit
@@ -336,6 +339,16 @@ class ChartDecoder(Weighed):
         if self._rule_trees is not None:
             asked = known_values(grammar, self._rule_trees.inputs, lm_words, unit)
             worth = worth + self._rule_trees.scores(asked)
+        limit = settings.span_limit and max(settings.span_limit, terms.longest)
+        prefix = None
+        if begun is not None:
+            nat = float(np.abs(models.weights).sum()) or 1.0
+            used = prefix_worth(bound, worth, words, nat)
+            worth = worth - GIVEN * nat * begun.given
+            longest = min(limit or len(words), len(words))
+            prefix = Prefix.make(
+                begun, used, len(words), longest, targets + len(words), settings.pop_limit, final=final
+            )
         context = None
         if self._trees is not None:
             known = known_values(grammar, self._known, lm_words, unit)
@@ -345,15 +358,16 @@ class ChartDecoder(Weighed):
             self._weights, context,
         )  # fmt: skip
         ids = np.where(terms.ends == 0, grammar.source_words.encode(words), -1)
-        limit = settings.span_limit and max(settings.span_limit, terms.longest)
         beam = self._beam if workspace.nbest == 1 else np.inf
         top = -1
         while top < 0:
             top = search(
                 ids, width, limit, settings.pop_limit, beam, rules, models, context, begin, ends,
-                self._weights, workspace.forest, workspace.room,
+                self._weights, prefix, workspace.forest, workspace.room,
             )  # fmt: skip
-            if top < 0:
+            if top == GROUPS_FULL and prefix is not None:
+                prefix = prefix.larger()
+            elif top < 0:
                 workspace.grow(top)
         return top, rules
 

@@ -23,6 +23,7 @@ VERTEX = np.dtype(
         ("edge", np.int64),  # the best edge into it, the first of the chain
         ("begin", np.int64),  # source words
         ("end", np.int64),
+        ("place", np.int64),  # words of a prefix that have come at its end
     ]
 )
 EDGE = np.dtype(
@@ -82,6 +83,9 @@ BUNDLE = np.dtype(
         ("ones", np.int64),
         ("two", np.int64),
         ("twos", np.int64),
+        ("place", np.int64),  # words of a prefix that have come at its end
+        ("extra", np.float64),  # what it is worth beyond its rules
+        ("next", np.int64),  # another bundle that ends at the same place of a prefix, -1: none
     ]
 )
 CELL = np.dtype(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from camber.decode.chart import kbest, parts, search
+from camber.decode.chart import cells, kbest, parts
 from camber.decode.chart.hypergraph import Forest, Room
 from camber.decode.chart.kbest import ListRoom
 from camber.decode.chart.parts import DerivationColumns
@@ -44,11 +44,11 @@ class Workspace:
 
     def grow(self, code: int) -> None:
         """Double the size of the arrays that were too small."""
-        if code >= search.CELLS_FULL:
-            self.edges *= 2 if code == search.EDGES_FULL else 1
-            self.items *= 2 if code == search.ITEMS_FULL else 1
-            self.bundles *= 2 if code == search.BUNDLES_FULL else 1
-            self.cells *= 2 if code in (search.CELLS_FULL, search.BUNDLES_FULL) else 1
+        if code >= cells.CELLS_FULL:
+            self.edges *= 2 if code == cells.EDGES_FULL else 1
+            self.items *= 2 if code == cells.ITEMS_FULL else 1
+            self.bundles *= 2 if code == cells.BUNDLES_FULL else 1
+            self.cells *= 2 if code in (cells.CELLS_FULL, cells.BUNDLES_FULL) else 1
             self.work += self.room.work
             self._make()
         elif code == kbest.DERIVATIONS_FULL:
