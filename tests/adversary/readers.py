@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toys.echo import echo
+
 from camber.align.error_rate import read_gold
 from camber.align.pharaoh import read_pharaoh
 from camber.bend.discrete import DiscreteBend
@@ -16,7 +18,10 @@ from camber.bend.mixtures.bend import MixtureBend
 from camber.bend.trees.document import read_forest
 from camber.corpus.vocabulary import Vocabulary
 from camber.features.weights import Weights
-from camber.files import read_lines
+from camber.files import read_bytes, read_lines
+from camber.formats.bilingual.files import files_in
+from camber.formats.bilingual.languages import Languages
+from camber.formats.bilingual.unit import Tally, pair_of
 from camber.formats.cdec.grammars import CdecIni, read_cdec_grammar, read_cdec_weights
 from camber.formats.moses.ini import MosesIni
 from camber.formats.moses.phrase_table import read_moses
@@ -27,6 +32,7 @@ from camber.nbest.beside import scores_beside
 from camber.pipeline.convert_cdec import convert_cdec
 from camber.pipeline.convert_moses import convert_moses
 from camber.pipeline.settings import read_config
+from camber.pipeline.translate_file import translate_data
 from camber.rerank.moved import Moved
 from camber.text.case import Truecaser
 from camber.text.pipeline import TextPipeline
@@ -167,6 +173,73 @@ _BESIDE = {
 }
 
 
+_TMX = """<?xml version="1.0"?>
+<!DOCTYPE tmx [<!ENTITY prod "Camber"><!ENTITY more "&prod; and &prod;">]>
+<tmx version="1.4"><header srclang="*all*"/><body><tu tuid="1"><prop type="x-context">menu</prop>
+<tuv xml:lang="en-US"><seg>Open <bpt i="1">&lt;b></bpt><hi>&more;</hi><ept i="1">&lt;/b></ept> now<ph x="2"/></seg>
+</tuv><tuv lang="FR" changeid="A"><seg>Ouvrir <ph>a <sub>titre</sub></ph></seg></tuv>
+<tuv xml:lang="de"><seg>x</seg></tuv></tu>
+</body></tmx>
+"""
+_XLIFF = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file source-language="en" target-language="fr">
+<body><group translate="no"><trans-unit id="1" translate="yes" approved="yes"><source>a <g id="1">b</g></source>
+<target state="final">x <g id="1">y</g></target><alt-trans><target>z</target></alt-trans></trans-unit></group>
+<trans-unit id="2"><source>One. <![CDATA[<two>]]></source><seg-source><mrk mtype="seg" mid="1">One.</mrk>
+<mrk mtype="seg" mid="2">two<x id="2"/></mrk></seg-source><target><mrk mtype="seg" mid="2">deux</mrk></target>
+<s:seg-defs xmlns:s="urn:s"><s:seg id="2" conf="Draft" origin="mt"/></s:seg-defs></trans-unit></body></file></xliff>
+"""
+_XLIFF2 = """<xliff version="2.1" xmlns="urn:oasis:names:tc:xliff:document:2.0" srcLang="en" trgLang="fr"><file id="f">
+<unit id="u"><originalData><data id="d">&lt;b></data></originalData><segment id="s" state="initial"><source>a
+<pc id="1" dataRefStart="d">b</pc><sc id="2"/><ec startRef="2"/><cp hex="0001"/></source></segment>
+<ignorable><source> </source></ignorable><segment state="final"><source>c</source><target>z</target></segment>
+</unit></file></xliff>
+"""
+_PO = r"""# note
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=UTF-8\n"
+"Language: fr\n"
+"Plural-Forms: nplurals=3; plural=n%10==1 && n%100!=11 ? 0 : n%10>=2 ? 1 : 2;\n"
+
+#: a.c:1
+#, fuzzy, c-format
+#| msgid "old"
+msgctxt "menu"
+msgid "a %d\t\"b\"\n"
+msgstr "x\303\251"
+
+msgid "%d file"
+msgid_plural "%d files"
+msgstr[0] ""
+msgstr[1] "y"
+
+#~ msgid "gone"
+#~ msgstr "z"
+"""
+_PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>One</title><style>p { x: y }</style></head>
+<body><h1 id=a>Head &amp; <b>bold</b></h1><p>text<br>more &nbsp;<i translate="no">x</i></p><script>1 < 2</script>
+</body></html>
+"""
+
+
+def _units(path: Path) -> Any:
+    """Read a file of two languages, as far as it can be read."""
+    for file in files_in(path):
+        for unit in file.units(Languages("en", "fr"), Tally()):
+            pair_of(unit, unconfirmed=True)
+            if unit.target is not None:
+                _ = unit.target.markup
+
+
+def _translated(path: Path) -> Any:
+    """Translate a file in place, with a translator that gives back what it gets."""
+    data = read_bytes(path)
+    for everything in (False, True):
+        after, _ = translate_data(echo("en", "fr", str.swapcase), data, str(path), everything=everything)
+    return translate_data(echo("en", "fr"), after, str(path))
+
+
 def _converted(convert: Callable[[Path, Path], None]) -> Callable[[Path], Any]:
     """Convert a model of others whose configuration is read; nothing remains."""
 
@@ -257,6 +330,18 @@ READERS: dict[str, Reader] = {
     ),
     "n-best flat": Reader(lambda path: NBest.read(path, "flat", candidates=2), ("a house\nthe house\n\nx\n",)),
     "n-best of any format": Reader(NBest.read, ("0 ||| a ||| x= 1\n", "H-0\t-1\ta\n", '{"sentence":0,"text":"a"}\n')),
+    "translation memory": Reader(_units, (_TMX, _TMX.replace("\n", "\r\n"))),
+    "XLIFF": Reader(_units, (_XLIFF, _XLIFF2)),
+    "messages": Reader(_units, (_PO, _PO.replace("\n", "\r\n"))),
+    "table of pairs": Reader(
+        _units,
+        ("source\ttarget\tstatus\na\tx\tdraft\n", 'en,fr\n"a, b",x\n"c\nd","y ""z"""\n', "a\tx\n\nb\ty\n"),
+        "table.csv",
+    ),
+    "memory, translated": Reader(_translated, (_TMX,)),
+    "XLIFF, translated": Reader(_translated, (_XLIFF, _XLIFF2)),
+    "messages, translated": Reader(_translated, (_PO,)),
+    "page, translated": Reader(_translated, (_PAGE,)),
     "scores": Reader(lambda path: scores_beside(_ONE, "comet", path), ("0.5\n-1e3\n",)),
 }
 

@@ -199,7 +199,7 @@ def _opener(path: str | Path, member: zipfile.ZipInfo) -> Callable[[], AbstractC
 def _reading_zip(path: str | Path) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         if isinstance(error, RuntimeError) and "password" not in str(error) and type(error) is RuntimeError:
             raise
         problem = f"damaged or locked zip archive ({error})"
