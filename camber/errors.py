@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 #: Characters of what an error says about one line: a damaged file may be one line of any length.
 MOST_LETTERS = 600
@@ -25,6 +26,16 @@ class InputError(CamberError):
         where = str(path) if line is None else f"{path}:{line}"
         super().__init__(f"{where}: {problem}" + (f"; {remedy}" if remedy else ""))
         self.path, self.line = str(path), line
+
+    def __reduce__(self) -> Any:
+        """Come through a pickle, as errors of tasks on other machines do."""
+        return _again, (str(self), self.path, self.line)
+
+
+def _again(message: str, path: str, line: int | None) -> InputError:
+    error = InputError.__new__(InputError, message)
+    error.args, error.path, error.line = (message,), path, line
+    return error
 
 
 class ModelError(CamberError):

@@ -43,12 +43,34 @@ class Registered(click.ParamType):
         return self.fail(f"{value!r} is not one of {known}.", param, ctx)
 
 
+#: where a cluster's address stands in a context, until the engine is made
+_CLUSTER = "camber.cluster"
+
+
 def _engine(context: click.Context, parameter: click.Parameter, threads: int) -> Engine:
-    return Threads(threads)
+    where, folder = context.meta.get(f"{_CLUSTER}.where"), context.meta.get(f"{_CLUSTER}.folder")
+    if where is None:
+        if folder is not None:
+            raise click.UsageError("--cluster-folder makes no difference without --cluster")
+        return Threads(threads)
+    if context.get_parameter_source("engine") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--threads and --cluster exclude each other: workers have threads of their own")
+    from camber.engine.cluster import Cluster
+
+    cluster = Cluster.open(where, folder)
+    context.call_on_close(cluster.close)
+    return cluster
 
 
-#: where a command computes; the command's argument is called `engine`
-engine_option = click.option(
+def _noted(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def note(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        context.meta[f"{_CLUSTER}.{name}"] = value
+
+    return note
+
+
+#: how many threads of this machine a command may use; its argument is called `engine`
+threads_option = click.option(
     "--threads",
     "engine",
     type=click.IntRange(0),
@@ -57,6 +79,33 @@ engine_option = click.option(
     help="Threads to use.",
     callback=_engine,
 )
+
+
+def engine_option(command: Any) -> Any:
+    """Decorate a command with the flags that say where it computes: threads, or a cluster."""
+    for option in (
+        click.option(
+            "--cluster-folder",
+            type=FILE,
+            is_eager=True,
+            expose_value=False,
+            callback=_noted("folder"),
+            help="A folder that all machines of the cluster have under this name; what is mapped from it is not sent.",
+        ),
+        click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            is_eager=True,
+            expose_value=False,
+            callback=_noted("where"),
+            help="Compute on a Dask cluster: tcp://host:port of its scheduler, or local:N for N processes here.",
+        ),
+        threads_option,
+    ):
+        command = option(command)
+    return command
+
+
 seed_option = click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, engine_option, pick, settings_options
+from camber.cli.options import FILE, pick, settings_options, threads_option
 from camber.engine import Threads
 from camber.errors import CamberError
 from camber.serve.settings import ServeSettings
@@ -28,7 +28,7 @@ from camber.serve.settings import ServeSettings
 @click.option("--glossary", type=FILE, help="Terms that all translations must use: CSV, TSV or TBX.")
 @click.option("--glossaries", type=FILE, help="Folder for glossaries that clients make (default: lost at the end).")
 @settings_options(ServeSettings)
-@engine_option
+@threads_option
 def command(
     models: tuple[str, ...],
     host: str,

@@ -87,9 +87,15 @@ def sources_hash(module: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def compiler() -> tuple[str, str]:
+    """Return the version of the compiler, and the processor that it compiles for."""
+    return numba.__version__, llvm.get_host_cpu_name()
+
+
 def _compiler_hash() -> str:
     """Hash what all compiled code depends on: the Numba and Python versions, and the processor."""
-    facts = (numba.__version__, sys.version, llvm.get_host_cpu_name(), FORMAT)
+    version, processor = compiler()
+    facts = (version, sys.version, processor, FORMAT)
     return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
 
 

@@ -1,0 +1,264 @@
+"""A Dask cluster: the same bytes as threads, whatever happens to workers. Real schedulers and workers, on loopback."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import camber
+from camber.cli import cli
+from camber.engine import Threads
+from camber.engine.in_place import LEAST, dumped, mapped_from
+from camber.errors import CamberError, InputError, SettingsError
+from camber.files import read_lines
+
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'camber[cluster]'")
+
+from camber.engine import cluster as clusters
+from camber.engine.cluster import Cluster, ClusterError
+
+pytestmark = pytest.mark.slow
+
+ARRAY = np.arange(4 * LEAST, dtype=np.int32)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Cluster]:
+    with Cluster.open("local:3") as cluster:
+        yield cluster
+
+
+# --- tasks, which workers import from here ---
+
+
+def squared(power: int, number: int) -> int:
+    return int(number**power)
+
+
+def summed(array: Any, piece: tuple[int, int]) -> float:
+    return float(np.asarray(array)[piece[0] : piece[1]].sum())
+
+
+def bad(_: None, number: int) -> int:
+    if number == 2:
+        raise InputError("a bad line", "file.txt", 7, remedy="mend it")
+    return 1 // (number - 3)
+
+
+def dying_once(folder: str, number: int) -> int:
+    if number == 3:
+        mark = Path(folder) / "died"
+        if not mark.exists():
+            mark.write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def deadly(_: None, number: int) -> int:
+    if number == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def slow(_: None, number: int) -> int:
+    time.sleep(0.3)
+    return number
+
+
+# --- results ---
+
+
+def test_results_come_in_order(engine: Cluster) -> None:
+    assert list(engine.map(squared, 2, range(50))) == [number * number for number in range(50)]
+    assert list(engine.map(squared, 2, [])) == []
+    taken = engine.map(squared, 2, iter(range(10**9)))  # pieces are asked for as they are needed
+    assert [next(taken) for _ in range(5)] == [0, 1, 4, 9, 16]
+    taken.close()  # type: ignore[attr-defined]
+
+
+def test_errors_of_tasks_are_those_of_threads(engine: Cluster) -> None:
+    found = engine.map(bad, None, range(9))
+    assert [next(found), next(found)] == [-1, -1]
+    with pytest.raises(InputError, match=r"file\.txt:7: a bad line; mend it") as caught:
+        next(found)
+    assert (caught.value.path, caught.value.line) == ("file.txt", 7)
+    with pytest.raises(ZeroDivisionError):
+        list(engine.map(bad, None, [3]))
+
+
+def test_a_model_trained_on_a_cluster_is_the_same_bytes(engine: Cluster, hotel_files: Path, tmp_path: Path) -> None:
+    """Alignment, phrases, tuning: on two threads (another test compares those with one), and on three processes."""
+    names = ("train.es", "train.en")
+    dev: dict[str, Any] = {"dev_source": hotel_files / "dev.es", "dev_target": hotel_files / "dev.en"}
+    settings = camber.TrainSettings.from_dict({"lm": {"order": 3}, "tune": {"iterations": 2, "nbest": 20}})
+    files: dict[str, dict[str, bytes]] = {}
+    engines = {"two": Threads(2), "cluster": engine}
+    for name, where in engines.items():
+        camber.train(*(hotel_files / side for side in names), tmp_path / name, settings=settings, engine=where, **dev)
+        files[name] = {
+            str(path.relative_to(tmp_path / name)): path.read_bytes()
+            for path in (tmp_path / name).rglob("*")
+            if path.is_file()
+        }
+    assert files["two"] == files["cluster"]
+    lines = list(read_lines(hotel_files / "test.es"))[:40]
+    model = camber.load(tmp_path / "two")
+    assert list(model.translate(lines, engine=engine)) == list(model.translate(lines, engine=Threads(1)))
+
+
+# --- what may happen to workers ---
+
+
+def test_a_worker_that_dies_costs_time_and_no_result(engine: Cluster, tmp_path: Path) -> None:
+    assert list(engine.map(dying_once, str(tmp_path), range(30))) == list(range(30))
+    assert (tmp_path / "died").exists()
+    assert list(engine.map(squared, 2, range(5))) == [0, 1, 4, 9, 16]  # what is shared is made anew
+
+
+def test_a_piece_that_ends_its_workers_is_named(engine: Cluster) -> None:
+    with pytest.raises(ClusterError, match=r"piece 2 of .*deadly ended every worker that tried it"):
+        list(engine.map(deadly, None, range(3)))
+    assert list(engine.map(squared, 3, range(4))) == [0, 1, 8, 27]
+
+
+# --- a scheduler elsewhere ---
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], subprocess.Popen[bytes]]]:
+    """A scheduler and a worker, as their commands start them."""
+    place = tmp_path / "scheduler.json"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
+    first = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+         "--scheduler-file", str(place)], **quiet,
+    )  # fmt: skip
+    second = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(place), "--nthreads", "1",
+         "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", str(tmp_path)], **quiet,
+    )  # fmt: skip
+    try:
+        for _ in range(600):
+            if place.exists() and place.read_text():
+                break
+            time.sleep(0.1)
+        import json
+
+        yield json.loads(place.read_text())["address"], first, second
+    finally:
+        for process in (second, first):
+            process.kill()
+            process.wait()
+
+
+def joined(address: str) -> Cluster:
+    for _ in range(300):
+        try:
+            return Cluster.open(address)
+        except ClusterError as error:
+            if "no workers" not in str(error):
+                raise
+            time.sleep(0.1)
+    raise AssertionError("no worker came")
+
+
+def test_a_scheduler_that_is_lost_is_told(scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dask
+
+    address, process, _ = scheduler
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), joined(address) as engine:
+        assert list(engine.map(squared, 2, range(5))) == [0, 1, 4, 9, 16]
+        results = engine.map(slow, None, range(100))
+        assert next(results) == 0
+        process.kill()
+        with pytest.raises(ClusterError, match=r"the cluster at .* was lost while .*run the same command"):
+            list(results)
+
+
+def test_what_a_cluster_must_have_is_told(scheduler: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    address, *_ = scheduler
+    with joined(address):
+        pass
+    known = camber.__version__
+    monkeypatch.setattr(camber, "__version__", "0.0.1")
+    clusters._facts.cache_clear()
+    with pytest.raises(ClusterError, match=rf"are not alike: Camber {known} there, 0\.0\.1 here"):
+        Cluster.open(address)
+    clusters._facts.cache_clear()
+
+
+def test_addresses_that_lead_nowhere_are_told() -> None:
+    for where in ("somewhere", "local:", "local:0", "local:x", "local:٣"):
+        with pytest.raises(SettingsError, match="--cluster"):
+            Cluster.open(where)
+    import dask
+
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"),
+    ):
+        Cluster.open("tcp://127.0.0.1:9")
+
+
+def test_the_command_takes_a_cluster(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
+    def run(*words: Any) -> Any:
+        return CliRunner().invoke(cli, ["--quiet", "translate", str(hotel_model), *map(str, words)])
+
+    text = "--input", hotel_files / "test.es", "--output"
+    assert run(*text, tmp_path / "a", "--threads", 1).exit_code == 0
+    done = run(*text, tmp_path / "b", "--cluster", "local:2")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    for words, told in (
+        (("--cluster", "local:2", "--threads", 2), "exclude each other"),
+        (("--cluster-folder", tmp_path), "without --cluster"),
+    ):
+        refused = run(*text, tmp_path / "c", *words)
+        assert refused.exit_code == 2
+        assert told in refused.output
+
+
+# --- arrays that are not sent ---
+
+
+def test_arrays_of_files_that_all_see_are_opened_there(engine: Cluster, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", ARRAY)
+    mapped = np.load(tmp_path / "a.npy", mmap_mode="c").view(np.ndarray)
+    assert len(dumped(mapped, tmp_path.resolve())) < 1000 < len(dumped(mapped, None))
+    assert len(dumped(ARRAY, tmp_path.resolve())) > ARRAY.nbytes  # only in memory
+    for part in (mapped, mapped[LEAST : 3 * LEAST], mapped[: 2 * LEAST].reshape(-1, 16)):
+        blob = dumped(part, tmp_path.resolve())
+        assert len(blob) < 1000
+        again = pickle.loads(blob)
+        assert again.flags.writeable
+        assert np.array_equal(again, part)
+    assert mapped_from(mapped[::2], tmp_path.resolve()) is None
+    assert mapped_from(mapped, tmp_path.resolve() / "other") is None
+    pieces = [(0, LEAST), (LEAST, 2 * LEAST)]
+    assert list(engine.map(summed, mapped, pieces)) == [summed(ARRAY, piece) for piece in pieces]
+
+
+def test_a_file_that_was_replaced_is_not_taken_for_the_one_that_was_mapped(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", ARRAY)
+    mapped = np.load(tmp_path / "a.npy", mmap_mode="c").view(np.ndarray)
+    blob = dumped(mapped, tmp_path.resolve())
+    np.save(tmp_path / "b.npy", ARRAY[::-1].copy())
+    (tmp_path / "b.npy").rename(tmp_path / "a.npy")
+    assert np.array_equal(pickle.loads(dumped(mapped, tmp_path.resolve())), ARRAY)  # by value
+    with pytest.raises(CamberError, match="is not the file that it is where work began"):
+        pickle.loads(blob)
+    (tmp_path / "a.npy").unlink()
+    with pytest.raises(CamberError, match="every machine must see the folder under this name"):
+        pickle.loads(blob)
