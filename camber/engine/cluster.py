@@ -87,7 +87,7 @@ class Cluster:
         if not count.isascii() or not count.isdecimal() or not 1 <= int(count) <= 1024:
             raise SettingsError(f"--cluster {where!r}; expected local:N with a number of workers, such as local:2")
         workers = distributed.LocalCluster(
-            n_workers=int(count), threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+            n_workers=int(count), threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
             silence_logs=50, memory_limit=0,
         )  # fmt: skip
         client = distributed.Client(workers, timeout=PATIENCE, set_as_default=False)
