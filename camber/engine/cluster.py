@@ -86,10 +86,21 @@ class Cluster:
         count = where.removeprefix(LOCAL_PREFIX)
         if not count.isascii() or not count.isdecimal() or not 1 <= int(count) <= 1024:
             raise SettingsError(f"--cluster {where!r}; expected local:N with a number of workers, such as local:2")
-        workers = distributed.LocalCluster(
-            n_workers=int(count), threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
-            silence_logs=50, memory_limit=0,
-        )  # fmt: skip
+        try:
+            workers = distributed.LocalCluster(
+                n_workers=int(count),
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=50,
+                memory_limit=0,
+            )
+        except (OSError, RuntimeError) as error:
+            raise ClusterError(
+                f"workers could not be started here ({error}); a script of yours must keep what it does below "
+                'if __name__ == "__main__", since workers import it'
+            ) from None
         client = distributed.Client(workers, timeout=PATIENCE, set_as_default=False)
         return cls(client, where, Path("/").resolve(), [workers, client])
 
