@@ -138,7 +138,8 @@ def command(
     languages = translator.text.settings.source_lang, translator.text.settings.target_lang
     terms = Glossary.read(glossary, *languages) if glossary else None
     if in_place and source is not None:
-        _translate_in_place(translator, source, output, everything=all, glossary=terms, engine=engine)
+        how = {"glossary": terms, "fuzzy": fuzzy, "engine": engine}
+        _translate_in_place(translator, source, output, everything=all, **how)
         return
     requests = read_requests(constraints) if constraints else None
     lines = iter(read_lines(source)) if source else standard_input()

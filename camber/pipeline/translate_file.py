@@ -55,20 +55,22 @@ def translate_file(
     *,
     everything: bool = False,
     glossary: Glossary | None = None,
+    fuzzy: float | None = None,
     engine: Engine = LOCAL,
 ) -> FileReport:
     """Translate a file; all of it but the translations stays as it is, and what is written is written whole.
 
     XLIFF (SDL's too), PO, TMX and HTML are told by their content, and their segments are translated; in XLIFF and PO
     they are marked as translations that nobody has looked at yet. Those that have a translation keep it, unless
-    `everything` is asked for. Of any other text, the lines are translated.
+    `everything` is asked for. Of any other text, the lines are translated. `glossary` and `fuzzy` are those of
+    `Translator.translate`.
 
     >>> camber.translate_file("my-model", "manual.xliff", "manual.de.xliff")          # doctest: +SKIP
     """
     check_outputs(output)
     translator = load(model) if isinstance(model, str | Path) else model
     data, report = translate_data(
-        translator, read_bytes(input), str(input), everything=everything, glossary=glossary, engine=engine
+        translator, read_bytes(input), str(input), everything=everything, glossary=glossary, fuzzy=fuzzy, engine=engine
     )
     write_bytes(output, data)
     return report
@@ -81,19 +83,20 @@ def translate_data(
     *,
     everything: bool = False,
     glossary: Glossary | None = None,
+    fuzzy: float | None = None,
     engine: Engine = LOCAL,
 ) -> tuple[bytes, FileReport]:
     """Return the translation of a file's bytes (see :func:`translate_file`); `name` is for messages."""
     text = translator.text.settings
     document = open_document(data, name, Languages(text.source_lang, text.target_lang), everything=everything)
     if document is None:
-        return _translate_lines(translator, data, name, glossary, engine)
+        return _translate_lines(translator, data, name, glossary=glossary, fuzzy=fuzzy, engine=engine)
     if document.format != TEXT and not translator.text.protects:
         raise CamberError(f"{name}: files with tags need a model that was trained with protected text, on raw text")
     report = FileReport(name, kind_of(data, name), 0, document.counts)
     counter = progress.Counter(f"translate {name}", len(document.slots))
     lines = (line for slot in document.slots for line in slot.texts)
-    found = translator.translations(lines, engine=engine, glossary=glossary, format=document.format)
+    found = translator.translations(lines, engine=engine, glossary=glossary, fuzzy=fuzzy, format=document.format)
     translations: list[Sequence[str] | None] = []
     for slot, line in zip(document.slots, document.lines(), strict=True):
         best = [item[0] for item in islice(found, len(slot.texts))]
@@ -124,9 +127,7 @@ def _tags(text: str, format: str) -> list[str]:
     return sorted(text[tag.start : tag.end] for tag in find_tags(text, format))
 
 
-def _translate_lines(
-    translator: Translator[Any], data: bytes, name: str, glossary: Glossary | None, engine: Engine
-) -> tuple[bytes, FileReport]:
+def _translate_lines(translator: Translator[Any], data: bytes, name: str, **how: Any) -> tuple[bytes, FileReport]:
     """Translate a text line by line; a byte-order mark, line ends and empty lines stay."""
     decode_lines(data, name)  # says where it is no UTF-8
     text = data.decode("utf-8")
@@ -142,9 +143,7 @@ def _translate_lines(
             yield row.removesuffix("\r")
 
     out = []
-    for number, (row, best) in enumerate(
-        zip(rows, translator.translations(lines(), engine=engine, glossary=glossary), strict=True), 1
-    ):
+    for number, (row, best) in enumerate(zip(rows, translator.translations(lines(), **how), strict=True), 1):
         out.append(best[0].text + "\r" * row.endswith("\r"))
         report.notes += [(number, note) for note in best[0].notes]
         if row.strip():

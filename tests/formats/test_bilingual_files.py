@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from adversary.bounds import bounded
 from formats.test_bilingual_tmx import read, texts, tmx, tuv
 
 from camber.errors import InputError
@@ -30,6 +32,16 @@ from camber.formats.bilingual.unit import REVIEW
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_formats_are_told_by_content(text: str, name: str, encoding: str) -> None:
     assert format_of(head_of(text.encode(encoding), "file")) == name
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\n", b"# x\n", b" \t", b"\r", b"<!--", b"<?x", b"<!DOCTYPE a [", b"]>", b"'", b'"', b"a\t", b"#~ ", b"<a "],
+)
+def test_formats_are_told_soon_whatever_a_file_begins_with(data: bytes) -> None:
+    for before in (b"", b"<", b"<!DOCTYPE x ", b"# ", b"msgid"):
+        with bounded(1 << 16), suppress(InputError):
+            format_of(head_of((before + data * 60_000)[: 1 << 16], "file"))
 
 
 def test_packed_files_and_archives_are_told_by_content(tmp_path: Path) -> None:

@@ -127,6 +127,15 @@ def test_entities_of_the_file_are_put_in_and_none_cuts_a_text(tmp_path: Path) ->
     assert texts(read(path)[0]) == [("Open Camber now", "x")]
 
 
+@pytest.mark.parametrize("place", ["tmx14.dtd", "http://127.0.0.1:9/tmx14.dtd", "file:///dev/zero"])
+def test_no_other_file_is_opened(tmp_path: Path, place: str) -> None:
+    (tmp_path / "tmx14.dtd").write_text('<!ENTITY prod "Camber"><!ATTLIST seg x CDATA "y">')
+    before = f'<!DOCTYPE tmx SYSTEM "{place}">'
+    assert texts(read(tmx(tmp_path, tuv("en", "a") + tuv("fr", "x"), before=before))[0]) == [("a", "x")]
+    with pytest.raises(InputError, match=r"prod.* not defined"):
+        read(tmx(tmp_path, tuv("en", "a &prod;") + tuv("fr", "x"), before=before))
+
+
 _LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 
 

@@ -64,6 +64,27 @@ def test_states_of_newer_files_are_known(tmp_path: Path, attributes: str, state:
     assert [(unit.name, unit.state) for unit in units] == [("1", state)]
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        '<!DOCTYPE xliff PUBLIC "-//XLIFF//DTD XLIFF//EN" "http://www.oasis-open.org/x.dtd"><xliff version="1.0">',
+        '<xliff version="1.1" xmlns="urn:oasis:names:tc:xliff:document:1.1">',
+        '<x:xliff version="1.2" xmlns:x="urn:oasis:names:tc:xliff:document:1.2" xmlns="urn:x">',
+        "<xliff>",
+    ],
+)
+def test_all_older_versions_are_read(tmp_path: Path, before: str) -> None:
+    path = older(tmp_path, "<trans-unit id='1'><source>a</source><target>x</target></trans-unit>")
+    text = before + path.read_text().partition(">")[2]
+    path.write_text(text.replace("</xliff>", "</x:xliff>") if "<x:" in before else text)
+    assert texts(read(path)[0]) == [("a", "x")]
+
+
+def test_our_own_translations_wait_for_review(tmp_path: Path) -> None:
+    segment = '<segment state="translated" subState="camber:mt"><source>a</source><target>x</target></segment>'
+    assert [unit.state for unit in read(newer(tmp_path, f"<unit id='1'>{segment}</unit>"))[0]] == [REVIEW]
+
+
 def test_proposals_are_ignored(tmp_path: Path) -> None:
     unit = "<source>a</source><target>x</target><alt-trans><source>b</source><target>y</target></alt-trans>"
     units, tally = read(older(tmp_path, f"<trans-unit id='1'>{unit}</trans-unit>"))

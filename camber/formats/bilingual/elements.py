@@ -36,7 +36,7 @@ def elements(
     # with resolve_entities=False, what follows an entity would be lost without a word
     parser = etree.XMLPullParser(
         events, tag=names, resolve_entities="internal", no_network=True, load_dtd=False, huge_tree=False,
-        remove_comments=True, remove_pis=True, collect_ids=False,
+        remove_comments=True, remove_pis=True,
     )  # fmt: skip
     problem: InputError | None = None
     known: dict[str, str] = {}  # names without their namespaces

@@ -32,7 +32,7 @@ _before_root = re.compile(
     r"\ufeff?(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[<>\"']|\"[^\"]*\"|'[^']*')*+(?:\[.*?\]\s*)?>)*", re.S
 )
 _root = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
-_po = re.compile(r"^(?:[ \t]*(?:#.*)?\r*\n?)*[ \t]*(?:msgid|msgctxt)[ \t]+\"|^#~[ \t]*msg(?:id|ctxt)", re.M)
+_po = re.compile(r"(?:#~\s*)?(?:msgid|msgctxt)[ \t]*\"")
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,15 @@ def _reader(module: str, name: str) -> Callable[[IO[bytes], str, Languages, Tall
     return read
 
 
+def _is_po(head: Head) -> bool:
+    """Say whether the first line that is no comment begins an entry of PO."""
+    for line in re.split(r"[\r\n]+", head.text):
+        line = line.lstrip("\ufeff \t")
+        if line and (not line.startswith("#") or line.startswith("#~")):
+            return _po.match(line) is not None
+    return False
+
+
 def _is_table(head: Head) -> bool:
     """Say whether a text is a table: its first lines have tabs, or its name says so."""
     lines = [line for line in head.text.split("\n")[:20] if line.strip()]
@@ -91,7 +100,7 @@ def _is_table(head: Head) -> bool:
 TMX = UnitFormat(lambda head: head.root == "tmx", _reader("tmx", "read_tmx"))
 XLIFF = UnitFormat(lambda head: head.root == "xliff", _reader("xliff", "read_xliff"))
 MO = UnitFormat(lambda head: head.data[:4] in MAGIC, _reader("mo", "read_mo"))
-PO = UnitFormat(lambda head: _po.match(head.text) is not None, _reader("po", "read_po"))
+PO = UnitFormat(_is_po, _reader("po", "read_po"))
 TABLE = UnitFormat(_is_table, _reader("table", "read_table"))
 PLAIN = UnitFormat(lambda head: True, _reader("table", "read_plain"))
 

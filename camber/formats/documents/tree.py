@@ -120,7 +120,7 @@ def _check(data: bytes, path: str) -> None:
 
     parser = etree.XMLPullParser(
         ("end",), tag="{*}nothing", resolve_entities="internal", no_network=True, load_dtd=False, huge_tree=False,
-        collect_ids=False,
+
     )  # fmt: skip
     try:
         parser.feed(data)
