@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shutil
 import sys
 import tempfile
 import traceback
@@ -21,6 +22,10 @@ from camber.errors import CamberError
 from camber.model.places import is_full
 
 _NEW_MOUNTS, _NEW_USER, _PRIVATE = 0x00020000, 0x10000000, 1 << 18 | 1 << 14
+
+
+#: files and folders that a disk has room for
+ENTRIES = 1000
 
 
 class NotAllowed(Exception):
@@ -51,7 +56,7 @@ def _run(trial: Callable[[Path], None], folder: Path, megabytes: int) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(_NEW_MOUNTS) != 0 and libc.unshare(_NEW_USER | _NEW_MOUNTS) != 0:
         return 4
-    size = f"size={megabytes}m".encode()
+    size = f"size={megabytes}m,nr_inodes={ENTRIES}".encode()
     if libc.mount(b"none", b"/", None, _PRIVATE, None) != 0 or libc.mount(
         b"camber", os.fsencode(folder), b"tmpfs", 0, size
     ):
@@ -75,6 +80,19 @@ def left(disk: Path, kilobytes: int) -> Iterator[None]:
         yield
     finally:
         ballast.unlink()
+
+
+@contextlib.contextmanager
+def entries_left(disk: Path, count: int) -> Iterator[None]:
+    """Fill a disk with files until so many files and folders more can be made, while the block runs."""
+    ballast = disk / "ballast"
+    ballast.mkdir()
+    for number in range(os.statvfs(disk).f_favail - count):
+        (ballast / str(number)).touch()
+    try:
+        yield
+    finally:
+        shutil.rmtree(ballast)
 
 
 def refused(action: Callable[[], object]) -> bool:

@@ -9,18 +9,20 @@ import inspect
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from adversary.disk import NotAllowed, left, refused, with_disk
+from adversary.disk import NotAllowed, entries_left, left, refused, with_disk
 from adversary.kills import text_files
 from adversary.trials import tell
 from toys.lists import flipped
 
 from camber.model.directory import ModelDirectory
+from camber.model.journal import MOST_SEGMENTS
 from camber.model.translator import load
-from camber.pipeline.add import add
+from camber.pipeline.add import Adder, add
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 from camber.pipeline.tune import tune_model
@@ -32,8 +34,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
 ]
 
+ALL = os.environ.get("CAMBER_ADVERSARY") == "all"
 #: how many sizes of what is left of the disk are tried
-TRIALS = 40 if os.environ.get("CAMBER_ADVERSARY") == "all" else 4
+TRIALS = 40 if ALL else 4
 SETTINGS = TrainSettings.from_dict({"lm": {"order": 2}, "align": {"model": "quick"}})
 
 
@@ -119,12 +122,122 @@ def test_tuning_on_a_full_disk(files, model):
     assert attack(lambda disk: shutil.copytree(model, disk / "m"), tune) >= TRIALS // 2
 
 
-def test_adding_on_a_full_disk(model):
-    def put(disk: Path) -> None:
-        add(disk / "m", ["¡ hasta el martes !"], ["see you on Tuesday !"])
-        assert ModelDirectory.open(disk / "m", verify=True).sizes["added_pairs"] == 1
+def attack_everywhere(
+    prepare: Callable[[Path], Any],
+    action: Callable[[Path], Any],
+    fine: Callable[[Path], bool],
+    filled: Callable[[Path, int], AbstractContextManager[None]],
+    step: int,
+) -> tuple[int, int]:
+    """Let an action run with room 0, `step`, 2 `step` … until all is done: the disk is full at each of its writes.
 
-    assert attack(lambda disk: shutil.copytree(model, disk / "m"), put) >= 1
+    Where it was refused, what `prepare` put there must be as it was then, and the next try works. `fine` looks at what
+    was made, and says whether that is all, or something was put off. Return how often it was refused, or put something
+    off.
+    """
+    marks = os.pipe()
+
+    def trial(room: int, disk: Path) -> None:
+        prepare(disk)
+        before = contents(disk)
+        with filled(disk, room):
+            was_refused = refused(lambda: action(disk))
+        if was_refused:
+            assert contents(disk) == before
+            action(disk)
+            assert fine(disk)
+        outcome = "refused" if was_refused else "done" if fine(disk) else "put off"
+        os.write(marks[1], outcome[0].encode())
+
+    outcomes = ""
+    try:
+        while not outcomes.endswith("d"):
+            room = step * len(outcomes)
+            with_disk(lambda disk, room=room: trial(room, disk))
+            outcomes += os.read(marks[0], 1).decode()
+    except NotAllowed:
+        pytest.skip("this machine does not let us mount a small disk")
+    finally:
+        for mark in marks:
+            os.close(mark)
+    counts = outcomes.count("r"), outcomes.count("p")
+    assert outcomes == "r" * counts[0] + "p" * counts[1] + "d"  # more room is never worse
+    tell(f"{inspect.stack()[1].function}, {filled.__name__}: {counts[0]} disks refused, {counts[1]} put something off")
+    return counts
+
+
+#: kilobytes of a page of such a disk
+PAGE = os.sysconf("SC_PAGE_SIZE") >> 10
+
+
+def several(count: int) -> tuple[list[str], list[str]]:
+    """Return pairs that are long, and of which no two are alike."""
+    source = [f"¡ hasta el {n} {'de octubre ' * 20}!" for n in range(count)]
+    return source, [f"see you on the {n} {'of October ' * 20}!" for n in range(count)]
+
+
+@pytest.mark.parametrize(("filled", "step"), [(left, PAGE), (entries_left, 1)])
+@pytest.mark.parametrize("count", [1, 200 if ALL else 20])
+def test_a_disk_that_is_full_at_any_write_of_adding(model, filled, step, count):
+    pairs = several(count)
+
+    def prepare(disk: Path) -> None:
+        shutil.copytree(model, disk / "m")
+
+    def put(disk: Path) -> None:
+        add(disk / "m", *pairs)
+
+    def fine(disk: Path) -> bool:
+        assert ModelDirectory.open(disk / "m", verify=True).sizes["added_pairs"] == count
+        assert [path.name for path in disk.iterdir()] == ["m"]
+        return load(disk / "m").translate(pairs[0][-1:]) == pairs[1][-1:]
+
+    pages = sum(len(line) for side in pairs for line in side) * 2 >> 12  # of the pairs and of their tokens
+    least = {left: 2 + pages, entries_left: 4}[filled]
+    assert attack_everywhere(prepare, put, fine, filled, step)[0] >= least
+
+
+@pytest.mark.parametrize(("filled", "step"), [(left, PAGE), (entries_left, 1)])
+def test_a_disk_that_is_full_while_the_journal_is_joined(model, filled, step, tmp_path):
+    """Joining can wait: the pair is there, and who comes next joins."""
+    shutil.copytree(model, tmp_path / "m")
+    adder = Adder(tmp_path / "m")
+    for number in range(MOST_SEGMENTS):
+        adder.add([f"la llave {number} {'de octubre ' * 20}."], [f"the key {number} {'of October ' * 20}."])
+
+    def prepare(disk: Path) -> None:
+        shutil.copytree(tmp_path / "m", disk / "m")
+
+    def put(disk: Path) -> None:
+        Adder(disk / "m").add(["¡ hasta el martes !"], ["see you on Tuesday !"])
+
+    def fine(disk: Path) -> bool:
+        there = ModelDirectory.open(disk / "m", verify=True)
+        assert there.sizes["added_pairs"] == MOST_SEGMENTS + 1
+        joined = len(there.journal.segments) <= MOST_SEGMENTS
+        Adder(disk / "m").add(["hasta luego ."], ["see you later ."])
+        there = ModelDirectory.open(disk / "m", verify=True)
+        assert there.sizes["added_pairs"] == MOST_SEGMENTS + 2
+        assert len(there.journal.segments) <= MOST_SEGMENTS
+        return joined
+
+    was_refused, put_off = attack_everywhere(prepare, put, fine, filled, step)
+    assert was_refused >= 3
+    assert put_off >= 1
+
+
+def test_tuning_where_no_more_files_can_be_made(files, model):
+    def tune(disk: Path) -> None:
+        settings = {"tuner": "pro", "iterations": 1, "nbest": 10}
+        tune_model(disk / "m", files / "dev.es", files / "dev.en", settings=settings)
+
+    def fine(disk: Path) -> bool:
+        assert [path.name for path in disk.iterdir()] == ["m"]
+        return load(disk / "m").weights.signature.startswith("tuner:pro")
+
+    step = 1 if ALL else 7
+    made, _ = attack_everywhere(lambda disk: shutil.copytree(model, disk / "m"), tune, fine, entries_left, step)
+    assert made >= 30 // step
 
 
 def test_fitting_a_reranker_on_a_full_disk():
@@ -133,6 +246,10 @@ def test_fitting_a_reranker_on_a_full_disk():
 
     def save(disk: Path) -> None:
         fitted.save(disk / "r")
-        assert Reranker.load(disk / "r").fitted.names == fitted.fitted.names
 
-    assert attack(lambda disk: None, save) >= 1
+    def fine(disk: Path) -> bool:
+        assert [path.name for path in disk.iterdir()] == ["r"]
+        return Reranker.load(disk / "r").fitted.names == fitted.fitted.names
+
+    for filled, step in ((left, PAGE), (entries_left, 1)):
+        assert attack_everywhere(lambda disk: None, save, fine, filled, step)[0] >= 3

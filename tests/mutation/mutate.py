@@ -3,7 +3,7 @@
 `mutations` has the list: a file, what stands there once, what is put in its place, and the tests that should fail then.
 All happens in copies of the project in a temporary folder, with compiled kernels of their own. Numba and pytest are
 imported once, and every mutation is tried in a process that is forked from there. Tests must pass on the unchanged copy
-first. A mutation is killed if a test fails, or takes far longer than before; one that survives is reported.
+first. A mutation is killed if a test fails, or takes far longer than before; what became of each is printed.
 
     python tests/mutation/mutate.py                  # all of them, on two processes
     python tests/mutation/mutate.py significance     # those whose file, text or tests have this word
@@ -121,12 +121,27 @@ def work(number: int, mutations: Sequence[Mutation], place: Path, cache: Path, r
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             compiled.unlink()
         path.write_text(mutation.mutated(text), encoding="utf-8")
+        before = _used()
         code = run_tests(folder, cache, arguments(mutation.tests), log)
         path.write_text(text, encoding="utf-8")
-        verdict = "survived" if code == 0 else "killed" if code in (1, 2) or code < 0 else f"no test ran ({code})"
-        os.write(results, f"{verdict}\t{mutation}\n".encode())
+        seconds = _used() - before
+        os.write(results, f"{_verdict(code)}\t{seconds:.0f} s\t{mutation}\n".encode())
         if code not in (0, 1) and code > 0:
             os.write(results, f"told\t{log.read_text(errors='replace')[-600:]!r}\n".encode())
+
+
+def _used() -> float:
+    """Return the CPU seconds of all that this process has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _verdict(code: int) -> str:
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "endless"
+    if code < 0:
+        return "crashed"
+    return {0: "survived", 1: "killed", 2: "killed"}.get(code, f"no test ran ({code})")
 
 
 def main() -> int:
@@ -181,12 +196,13 @@ def main() -> int:
             for line in lines:
                 verdict = line.split("\t")[0]
                 counts[verdict] = counts.get(verdict, 0) + 1
-                if verdict != "killed":
-                    print(line, end="", flush=True)
+                print(line, end="", flush=True)
         for _ in range(options.processes):
             os.wait()
-    killed, survived = counts.get("killed", 0), counts.get("survived", 0)
-    print(f"{killed} killed, {survived} survived of {len(chosen)} ({100 * survived / max(1, len(chosen)):.1f} %)")
+    endless, survived = counts.get("endless", 0), counts.get("survived", 0)
+    killed = counts.get("killed", 0) + counts.get("crashed", 0) + endless
+    share = 100 * survived / max(1, len(chosen))
+    print(f"{killed} killed ({endless} by {SECONDS} s), {survived} survived of {len(chosen)} ({share:.1f} %)")
     return int(killed + survived != len(chosen) or survived > MOST * len(chosen))
 
 
