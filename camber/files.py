@@ -115,6 +115,19 @@ def content_size(path: str | Path) -> float:
         return sum(map(len, iter(lambda: stream.read(1 << 20), b"")))
 
 
+def is_unicode(text: str) -> bool:
+    """Say whether a string can be written: JSON can escape half a surrogate pair, UTF-8 cannot hold it.
+
+    >>> is_unicode("é"), is_unicode("\\ud800")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def decode_lines(data: bytes, path: str | Path = "standard input", *, exact: bool = False) -> list[str]:
     """Split UTF-8 bytes into lines; `path` is only for error messages.
 

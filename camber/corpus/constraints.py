@@ -15,6 +15,9 @@ from camber.errors import CamberError
 
 Row = tuple[str, ...]
 
+#: words of a prefix: what a search for its continuation takes grows with their square
+MOST_PREFIX = 250
+
 
 @dataclass(frozen=True)
 class Term:
@@ -71,6 +74,8 @@ class Constraints:
             end = term.end
             if any(term.begin < wall < term.end for wall in self.walls):
                 raise CamberError(f"{term.name or term}: a term with a wall inside")
+        if len(self.prefix) > MOST_PREFIX:
+            raise CamberError(f"a prefix of {len(self.prefix):,} words; at most {MOST_PREFIX} can be completed")
 
     def __bool__(self) -> bool:
         """Say whether there is anything to obey."""
@@ -99,7 +104,7 @@ FREE = Constraints()
 def settle(
     tokens: Sequence[str], terms: Iterable[Term], bans: Iterable[Ban], prefix: Row = (), *, open: bool = False
 ) -> tuple[Constraints, list[str]]:
-    """Return what can be obeyed, and a note for each term that cannot.
+    """Return what can be obeyed, and a note for each term that cannot, and for a prefix that is too long.
 
     Of terms that overlap, those that come first are kept. A target that a ban forbids is no target.
 
@@ -108,12 +113,17 @@ def settle(
     """
     bans, notes = list(bans), []
     kept: list[Term] = []
+    taken: list[Term | None] = [None] * len(tokens)  # the term that each word belongs to
+    over: dict[int, list[Ban]] = {}  # the bans on each word
+    for ban in bans:
+        for at in range(max(0, ban.begin), min(ban.end, len(tokens))):
+            over.setdefault(at, []).append(ban)
     for term in terms:
         name = term.name or " ".join(tokens[term.begin : term.end]) or f"words {term.begin} to {term.end}"
         targets = tuple(dict.fromkeys(filter(None, term.targets)))
-        near = [ban for ban in bans if ban.begin < term.end and term.begin < ban.end]
+        near = {id(ban): ban for at in range(term.begin, term.end) for ban in over.get(at, ())}.values()
         allowed = tuple(row for row in targets if not any(ban.within(row) for ban in near))
-        other = next((other for other in kept if other.begin < term.end and term.begin < other.end), None)
+        other = next(filter(None, taken[max(0, term.begin) : max(0, term.end)]), None)
         if not 0 <= term.begin < term.end <= len(tokens):
             notes.append(f"{name}: a term that is not in the sentence")
         elif not targets:
@@ -124,6 +134,7 @@ def settle(
             notes.append(f"{name}: a term whose translation is forbidden, too")
         else:
             kept.append(replace(term, targets=allowed, name=name))
+            taken[term.begin : term.end] = [kept[-1]] * (term.end - term.begin)
     sound = []
     for ban in bans:
         begin, end = max(0, ban.begin), min(ban.end, len(tokens))
@@ -132,6 +143,9 @@ def settle(
             notes.append(f"{name}: nothing is forbidden by it in this sentence")
         else:
             sound.append(replace(ban, begin=begin, end=end, name=name))
+    if len(prefix) > MOST_PREFIX:
+        notes.append(f"{' '.join(prefix[:5])} …: a beginning of {len(prefix):,} words, more than {MOST_PREFIX}")
+        prefix = ()
     ordered = tuple(sorted(kept, key=lambda term: term.begin))
     return Constraints(ordered, tuple(sound), tuple(prefix), open and bool(prefix)), notes
 

@@ -56,17 +56,19 @@ def joined(derivations: Sequence[Derivation], lengths: Sequence[int]) -> Derivat
     """Put derivations of sentences of these lengths behind each other, as one of all of them."""
     if len(derivations) == 1:
         return derivations[0]
-    whole: Derivation | None = None
-    first = 0
-    for item, length in zip(derivations, lengths, strict=True):
-        # a plain derivation: what more the decoders know of one is about its own sentence
-        plain = Derivation(
-            item.inputs, item.words, item.score, item.features, item.rules, item.spans, item.target_spans
-        )
-        whole = plain.after(whole, first)
-        first += length
-    assert whole is not None
-    return whole
+    # a plain derivation: what more the decoders know of one is about its own sentence
+    first = derivations[0]
+    source = offsets_from(np.array(lengths, np.int64))
+    target = offsets_from(np.array([len(item.words) for item in derivations], np.int64))
+    return Derivation(
+        first.inputs,
+        [word for item in derivations for word in item.words],
+        sum(item.score for item in derivations),
+        np.concatenate([item.features for item in derivations]),
+        np.concatenate([item.rules for item in derivations]),
+        np.concatenate([item.spans + at for item, at in zip(derivations, source[:-1], strict=True)]),
+        np.concatenate([item.target_spans + at for item, at in zip(derivations, target[:-1], strict=True)]),
+    )
 
 
 def parts_of(inputs: Sequence[Feature], derivations: Sequence[Derivation]) -> tuple[Parts, I8]:

@@ -20,7 +20,7 @@ from camber.decode.derivation import Derivation
 from camber.decode.searcher import Searcher
 from camber.decode.terms import TermFinder
 from camber.errors import CamberError, InputError
-from camber.files import decode_lines, read_bytes
+from camber.files import decode_lines, is_unicode, read_bytes
 from camber.formats.glossary.glossary import ALLOWED, FORBIDDEN, KEPT, Glossary
 from camber.formats.glossary.glossary import Row as GlossaryRow
 from camber.progress import log
@@ -35,6 +35,12 @@ class Request:
 
     glossary: Glossary | None = None
     prefix: str = ""
+
+    def __post_init__(self) -> None:
+        if "\n" in self.prefix or "\r" in self.prefix:
+            raise CamberError(f"a prefix with a line end inside: {self.prefix!r:.80}")
+        if not is_unicode(self.prefix):
+            raise CamberError(f"a prefix that is no Unicode text: {self.prefix!r:.80}")
 
 
 class Asked(NamedTuple):
@@ -93,7 +99,8 @@ class Asking:
             words = self._words(prefix, sentence)
             opened = bool(words) and not prefix[-1:].isspace() and not whole
             constraints, notes = settle(sentence.tokens, terms, bans, words, open=opened)
-            asked.append(Asked(constraints, tuple(notes), prefix, whole))
+            begins = prefix if whole or constraints.prefix or not words else ""  # one too long is left out
+            asked.append(Asked(constraints, tuple(notes), begins, whole))
         return asked
 
     def _words(self, prefix: str, sentence: Prepared) -> Row:
@@ -128,11 +135,16 @@ class Asking:
 def disobeyed(derivation: Derivation, constraints: Constraints) -> list[str]:
     """Return a note for each ban that a derivation does not keep: nothing else was there, or two rules met."""
     notes = []
+    parts = list(_lexical(derivation)) if constraints.bans else []
+    of_word: dict[int, list[int]] = {}  # the parts that translate each source word
+    for number, ((a, b), _, tails) in enumerate(parts):
+        for at in range(a, b if not tails else a):
+            of_word.setdefault(at, []).append(number)
     for ban in constraints.bans:
         words: list[str] = []
-        for (a, b), (c, d), tails in _lexical(derivation):
-            if a < ban.end and ban.begin < b and not tails:
-                words += [*derivation.words[c:d], "\0"]
+        for number in sorted({part for at in range(ban.begin, ban.end) for part in of_word.get(at, ())}):
+            c, d = parts[number][1]
+            words += [*derivation.words[c:d], "\0"]
         if ban.within(words):
             notes.append(f"{ban.name}: {' '.join(ban.target)} is forbidden, but nothing else was found")
     return notes
@@ -168,7 +180,7 @@ def read_requests(path: str | Path) -> list[Request]:
         try:
             content = json.loads(line) if line.strip() else {}
             requests.append(_request(content))
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, CamberError) as error:
             remedy = "give an object with terms, forbidden, prefix on each line"
             raise InputError(f"no request ({error})", path, number, remedy=remedy) from None
     return requests
@@ -179,7 +191,7 @@ def _request(content: Any) -> Request:
     if not isinstance(content, dict):
         raise ValueError(f"{content!r:.40} is not an object")
     if unknown := content.keys() - {"terms", "forbidden", "prefix"}:
-        raise ValueError(f"{', '.join(sorted(unknown))} is not known")
+        raise ValueError(f"{sorted(unknown)[0]!r:.40} is not known")
     prefix = content.get("prefix", "")
     if not isinstance(prefix, str):
         raise ValueError("the prefix is no text")
@@ -195,5 +207,7 @@ def _request(content: Any) -> Request:
             texts = [targets] if isinstance(targets, str) else targets
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
                 raise ValueError(f"{source!r:.40} shall become {targets!r:.40}: expected a text, or a list of texts")
+            if not all(map(is_unicode, (source, *texts))):
+                raise ValueError(f"{source!r:.40} shall become {targets!r:.40}, which is no Unicode text")
             rows.append(GlossaryRow(source, tuple(texts), status))
     return Request(Glossary.of_rows(rows) if rows else None, prefix)

@@ -351,13 +351,22 @@ class Translator(Generic[Search]):
 
 def _combined(found: list[list[Translation]], paragraph: Paragraph, nbest: int) -> list[Translation]:
     """Put the translations of sentences behind each other: the `nbest` combinations with the highest scores."""
-    rows = [[place] for place in range(len(found[0]))]
+    scores = [item.derivation.score for item in found[0]]
+    steps: list[list[tuple[int, int]]] = []  # of each sentence: the combination before it, and its own translation
     for best in found[1:]:
-        scores = [sum(found[s][place].derivation.score for s, place in enumerate(row)) for row in rows]
-        rows = [
-            [*rows[row], place] for row, place in _best_sums(scores, [item.derivation.score for item in best], nbest)
-        ]
-    return [_joined([best[place] for best, place in zip(found, row, strict=True)], paragraph) for row in rows]
+        own = [item.derivation.score for item in best]
+        steps.append(_best_sums(scores, own, nbest))
+        scores = [scores[row] + own[place] for row, place in steps[-1]]
+    return [_joined(_followed(found, steps, row), paragraph) for row in range(len(scores))]
+
+
+def _followed(found: list[list[Translation]], steps: list[list[tuple[int, int]]], row: int) -> list[Translation]:
+    """Return the translations of all sentences in a combination."""
+    items = []
+    for best, step in zip(reversed(found[1:]), reversed(steps), strict=True):
+        row, place = step[row]
+        items.append(best[place])
+    return [found[0][row], *reversed(items)]
 
 
 def _best_sums(first: Sequence[float], second: Sequence[float], count: int) -> list[tuple[int, int]]:

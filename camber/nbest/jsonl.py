@@ -27,7 +27,7 @@ import numpy as np
 
 from camber.errors import CamberError, InputError
 from camber.features.feature import Feature
-from camber.files import write_whole
+from camber.files import is_unicode, write_whole
 from camber.nbest.collecting import PartsCollector
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NO_RULE, NBest
@@ -162,15 +162,6 @@ def read_jsonl(path: str | Path, sentences: int | None = None, at_least: int = 1
     return reader.finished(sentences, at_least)
 
 
-def _is_unicode(text: str) -> bool:
-    """Say whether a string can be written: JSON can escape half a surrogate pair, UTF-8 cannot hold it."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 class _Reader:
     """Collect objects into columns."""
 
@@ -211,7 +202,7 @@ class _Reader:
         sentence, text, features = item.get("sentence"), item.get("text"), item.get("features", {})
         if not isinstance(sentence, int) or isinstance(sentence, bool) or sentence < 0:
             self.fail(f"sentence is {sentence!r:.80}, expected a number from 0 on")
-        if not isinstance(text, str) or not _is_unicode(text):
+        if not isinstance(text, str) or not is_unicode(text):
             self.fail(f"text is {text!r:.80}, expected a string of Unicode characters")
         if not isinstance(features, dict):
             self.fail(f"features is {features!r:.80}, expected an object of names and numbers")
@@ -302,12 +293,12 @@ class _Reader:
     def _add_columns(self, item: dict[str, Any]) -> None:
         for name in _SIDES:
             if name in item:
-                if not isinstance(item[name], str) or not _is_unicode(item[name]):
+                if not isinstance(item[name], str) or not is_unicode(item[name]):
                     self.fail(f"{name} is {item[name]!r:.80}, expected a string of Unicode characters")
                 self.sides[name][item["sentence"]] = item[name]
         for name, kinds in _COLUMNS:
             if name in item:
-                if type(item[name]) not in kinds or (str in kinds and not _is_unicode(item[name])):
+                if type(item[name]) not in kinds or (str in kinds and not is_unicode(item[name])):
                     self.fail(f"{name} is {item[name]!r:.80}, expected a {kinds[-1].__name__}")
                 column = self.columns[name]
                 column.append(item[name] if str in kinds else self._numbers([item[name]], 1, name)[0])

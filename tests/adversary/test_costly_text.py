@@ -6,8 +6,12 @@ a higher order is done.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from adversary.bounds import most_memory, run_alone
+
+from camber.corpus.constraints import MOST_PREFIX
 
 SIZE = 200_000
 WARM = """
@@ -133,3 +137,46 @@ for form in forms:
     caser.apply([form, "y"])
 """
     run_alone(code, warm=WARM)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["hotel_model", "hotel_hiero"])
+def test_a_line_of_very_many_sentences_is_put_together(model: str, request: pytest.FixtureRequest) -> None:
+    """What a sentence takes does not grow with the number of those before it, however many candidates there are."""
+    path = request.getfixturevalue(model)
+    code = f"""
+import camber
+model = camber.load({str(path)!r})
+(best,) = model.translations(["Quiero hablar con el director. ¡Hasta el martes! " * 1_500], nbest=10)
+assert len(best) == 10
+"""
+    run_alone(code, seconds=40)
+
+
+@pytest.mark.slow
+def test_very_many_terms_and_bans_of_a_sentence_are_obeyed(hotel_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text(
+        "source,target,status\nhabitación,chamber,approved\ndoble,double,forbidden\nx,y,approved\n"
+    )
+    code = f"""
+import camber
+model = camber.load({str(hotel_model)!r})
+glossary = camber.Glossary.read({str(tmp_path / "g.csv")!r}, "es", "en")
+(text,) = model.translate(["habitación doble x " * 5_000], glossary=glossary)
+assert text.count("chamber") == text.count("y") == 5_000
+"""
+    run_alone(code, seconds=60)
+
+
+def test_a_prefix_takes_no_more_memory_than_completing_a_long_one(hotel_model: Path, tmp_path: Path) -> None:
+    """Beyond some length it is left out, and that is said."""
+    code = f"""
+import camber
+model = camber.load({str(hotel_model)!r})
+for words in ({MOST_PREFIX}, 40_000):
+    (best,) = model.translations(["¿ cuánto cuesta una habitación doble ?"], prefix="how much " * (words // 2))
+    print([note.split(",000 words")[0][-2:] for note in best[0].notes], best[0].text.count("how much how much") > 50)
+"""
+    told, memory = run_alone(code, seconds=60)
+    assert told == "[] True\n['40'] False"
+    assert memory < 600_000_000

@@ -75,6 +75,24 @@ def test_a_term_may_be_longer_than_the_limit_of_spans_and_than_a_window():
     assert only.words == ["u"] * 8 + ["long", "term"] + ["u"] * 5
 
 
+def test_words_of_every_window_are_linked_by_rules_of_its_own():
+    """Terms give each window a grammar of its own, whose rules have other numbers."""
+    decoder = plain_decoder((("a",), ("u",)), (("b",), ("v",)), (("b", "a"), ("w",)), window=10)
+    terms = [Term(n, n + 1 + n % 2, ((f"t{n}", "x"), ("y",) * 3)) for n in (2, 7, 12, 13, 25, 28)]
+    only = best(decoder, "a b " * 15, *terms)
+    links = decoder.word_alignment(only)
+    at = 0
+    for term in terms:
+        place = min(t for s, t in links if s == term.begin)
+        row = only.words[place : place + 2]
+        words = row if row == [f"t{term.begin}", "x"] else ["y"] * 3
+        assert only.words[place : place + len(words)] == words
+        assert place >= at
+        at = place + len(words)
+        expected = {(s, t) for s in range(term.begin, term.end) for t in range(place, at)}
+        assert {link for link in links if term.begin <= link[0] < term.end} == expected
+
+
 def test_words_without_a_rule_that_is_allowed_are_passed_through():
     decoder = plain_decoder((("a",), ("u",)), (("b",), ("v",)))
     assert best(decoder, "a b", bans=(Ban(0, 1, ("U",)),)).words == ["a", "v"]

@@ -52,6 +52,28 @@ def test_state_after_a_word_is_the_same_whatever_lies_too_far_back(model):
         assert len(set(states)) == 1
 
 
+def test_an_unknown_word_among_many_that_follow_hides_none_of_them(tmp_path):
+    """Files of others may have n-grams that end in <unk>, the word 0."""
+    random = np.random.default_rng(4)
+    words = ["<unk>", *(f"w{n}" for n in range(60))]
+    follow = {
+        one: ["<unk>", *random.choice(words[1:], 2 * SCANNED + n % 7, replace=False)] for n, one in enumerate(words[1:])
+    }
+    log = {(one, two): -1.0 - n / 64 for n, (one, two) in enumerate((a, b) for a, bs in follow.items() for b in bs)}
+    unigrams = "".join(f"-2\t{word}\t-0.5\n" for word in [*words, "<s>", "</s>"])
+    bigrams = "".join(f"{value}\t{one} {two}\n" for (one, two), value in log.items())
+    head = f"\\data\\\nngram 1={len(words) + 2}\nngram 2={len(log)}\n\n"
+    path = tmp_path / "lm.arpa"
+    path.write_text(f"{head}\\1-grams:\n{unigrams}\n\\2-grams:\n{bigrams}\n\\end\\\n")
+    model = NgramModel.read(path)
+    for one in words[1:]:
+        _, state = step(model.nodes, model.children, model.root, model.vocabulary.id(one))
+        assert model.nodes["word"][state] > SCANNED
+        for two in words:
+            value, _ = step(model.nodes, model.children, state, model.vocabulary.id(two))
+            assert value == pytest.approx(log.get((one, two), -2.5) * math.log(10), rel=1e-6), (one, two)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_size=12), st.integers(1, 4))
 def test_states_are_minimal(corpus, order):

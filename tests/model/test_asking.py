@@ -76,7 +76,19 @@ def test_the_command_takes_glossaries_and_constraints(hotel_model, tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    ["[]", "{", '{"term": {}}', '{"terms": []}', '{"terms": {"a": 3}}', '{"prefix": 3}', '{"forbidden": {"a": null}}'],
+    [
+        "[]",
+        "{",
+        r'{"prefix": "\ud800"}',
+        r'{"terms": {"a": "\udfff"}}',
+        r'{"\ud800": 1}',
+        r'{"prefix": "a\nb"}',
+        '{"term": {}}',
+        '{"terms": []}',
+        '{"terms": {"a": 3}}',
+        '{"prefix": 3}',
+        '{"forbidden": {"a": null}}',
+    ],
 )
 def test_a_line_that_is_no_request_is_an_error_with_its_number(tmp_path, line):
     path = tmp_path / "c.jsonl"

@@ -67,6 +67,14 @@ def test_a_round_trip_is_exact(language, line):
     assert tokenizer.detokenise(tokenizer.tokenise(line)) == line
 
 
+def test_a_closing_mark_whose_partner_is_missing_closes():
+    """Where all marks look the same and there are as many that open as that close, they take turns."""
+    finnish = Tokenizer("moses", "fi")
+    assert finnish.detokenise(words("he said ” and left")) == "he said” and left"
+    assert finnish.detokenise(words("he said ” yes ” and left")) == "he said ”yes” and left"
+    assert finnish.detokenise(words("” yes ” she said ” and left")) == "”yes” she said” and left"
+
+
 def test_marks_of_aggressive_hyphen_splitting_are_joined():
     assert Tokenizer("moses", "en").detokenise(words("well @-@ known and @/@ or")) == "well-known and/or"
 

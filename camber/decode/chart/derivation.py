@@ -20,23 +20,29 @@ from camber.rules.hiero.grammar import Grammar
 class ChartDerivation(Derivation):
     """One hypothesis; its parts are a tree, every part behind its tails.
 
-    `rules` are numbers of the sentence's grammar; -1: a word passed through, -2: a piece put behind the beginning of
-    the sentence (S → S X), -3: the first piece (S → X). A word's language model score belongs to the part in which its
-    whole context is known.
+    `rules` are numbers of the sentence's grammar, or of the window's under constraints; -1: a word passed through, -2:
+    a piece put behind the beginning of the sentence (S → S X), -3: the first piece (S → X). A word's language model
+    score belongs to the part in which its whole context is known.
     """
 
     tails: I8  # [parts, 2] parts in place of the two non-terminals, -1: none
     grammar: Grammar
+    #: of a sentence in windows, each with a grammar of its own: their derivations, and the words before them
+    windows: tuple[tuple[ChartDerivation, int, int], ...] = ()
 
     def after(self, left: Self | None, offset: int) -> Self:
         """Return this derivation of a window behind what precedes it; `offset` source words came before."""
         if left is None:
             return self
         tails = np.concatenate([left.tails, np.where(self.tails < 0, -1, self.tails + len(left.rules))])
-        return replace(super().after(left, offset), tails=tails)
+        windows: list[tuple[ChartDerivation, int, int]] = [*left.windows] or [(left, 0, 0)]
+        windows.append((self, offset, len(left.words)))
+        return replace(super().after(left, offset), tails=tails, windows=tuple(windows))
 
     def word_alignment(self) -> list[tuple[int, int]]:
         """Return the (source, target) links, from the alignments inside the rules."""
+        if self.windows:
+            return [(s + a, t + b) for piece, a, b in self.windows for s, t in piece.word_alignment()]
         links = []
         spans, targets, tails = self.spans.tolist(), self.target_spans.tolist(), self.tails.tolist()
         for part, rule in enumerate(self.rules.tolist()):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -177,7 +178,7 @@ class Draft:
         old = starts < size
         flat, offsets = np.empty(int(lengths.sum()), np.int32), offsets_from(lengths)
         flat[places_of(offsets[:-1][old], lengths[old])] = cut(self.store.target_ids, starts[old], lengths[old])[0]
-        words = np.array([word for row in self.made for word in row], np.int32)
+        words = np.fromiter(chain.from_iterable(self.made), np.int32)
         new = ~old
         flat[places_of(offsets[:-1][new], lengths[new])] = cut(words, starts[new] - size, lengths[new])[0]
         return flat, offsets

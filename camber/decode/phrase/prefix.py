@@ -52,6 +52,7 @@ def prefix_spans(draft: Draft, spans: I8, item: Input, costs: Costs) -> I8:
         here = rows[place * length : (place + 1) * length]
         left = len(prefix) - place
         sizes = sorted({*range(1, min(LOOSE, left) + 1), left})
+        made = [ids[place : place + words] for words in sizes]  # one row for all spans that may become it
         lost = np.cumsum([0.0, *(costs.given if number in found.given else 0.0 for number in ids[place:])])
         for begin, size in np.argwhere((spans != BLOCKED) & (spans != NONE)).tolist():
             phrase = int(spans[begin, size])
@@ -61,7 +62,7 @@ def prefix_spans(draft: Draft, spans: I8, item: Input, costs: Costs) -> I8:
                 here[begin, size] = shared[phrase]
         for begin, size in loose:
             worth = float(costs.source[begin : begin + size + 1].sum())
-            more = [draft.make_ids(ids[place : place + words], worth - lost[words]) for words in sizes]
+            more = [draft.make_ids(row, worth - lost[len(row)]) for row in made]
             if size == 0 and spans[begin, 0] == NONE and item.tokens[begin] == prefix[place]:
                 more.append(draft.make_ids(ids[place : place + 1], 0.0))  # it is passed through
             here[begin, size] = draft.add([*agreeing.get(int(spans[begin, size]), ()), *more])
