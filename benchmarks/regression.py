@@ -37,8 +37,8 @@ from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.tune import tune_translator
+from camber.regress.gradients import Gradients
 from camber.regress.prediction import LeastSquares
-from camber.regress.ridge import Gradients
 from camber.regress.scorer import RegressionScorer, SingleSolver, word_numbers
 from camber.tune.loop import TuneSettings
 

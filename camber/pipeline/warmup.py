@@ -61,9 +61,9 @@ from camber.pipeline.combine import combine
 from camber.pipeline.tune import dev_set, tune_translator
 from camber.progress import log
 from camber.regress.decoder import RegressionDecoder
+from camber.regress.gradients import Gradients
 from camber.regress.learnt import LearntRegression
 from camber.regress.prediction import LeastSquares, Vectors
-from camber.regress.ridge import Gradients
 from camber.regress.scorer import RegressionScorer
 from camber.regress.select.coverage import coverage
 from camber.regress.select.selectors import SELECTORS, make_selector

@@ -29,7 +29,7 @@ from camber.decode.phrase.ngram_scores import ScoredNgrams
 from camber.features.feature import CONTEXT, NUMBER, Feature
 from camber.kernel import kernel
 from camber.regress.prediction import LeastSquares, Regression
-from camber.regress.ridge import GramSolver, Solution
+from camber.regress.solution import GramSolver, Solution
 
 #: n-grams that add less than this, with either sign, are left out
 LEAST = 1e-3

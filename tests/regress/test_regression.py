@@ -15,8 +15,9 @@ from camber.corpus import Sentences
 from camber.errors import CamberError
 from camber.regress import ridge
 from camber.regress.cholesky import cholesky, solve
+from camber.regress.gradients import Gradients
 from camber.regress.margin import MarginRegression
-from camber.regress.ridge import Factorised, Gradients, gram_solver
+from camber.regress.ridge import Factorised, gram_solver
 from camber.regress.spectrum import NgramMap, Spectrum, of_columns, squared_norms, string_kernel, transposed
 
 texts = st.lists(st.lists(st.sampled_from("abc"), max_size=7), min_size=1, max_size=6)
