@@ -23,6 +23,8 @@ from camber.kernel import kernel
 from camber.regress.spectrum import transposed
 
 _SHIFT = 20  # counts are below 2 ** 20
+#: how near to a whole number a count is, relatively, in single precision; and into how many parts values are divided
+_NEAR, _MOST_PARTS = 1e-6, 400
 
 
 class Collapsed(NamedTuple):
@@ -42,17 +44,17 @@ class Collapsed(NamedTuple):
     @classmethod
     def of(cls, vectors: Counts) -> Collapsed:
         """Collapse rows whose values are counts times a number that their column has, as those of n-grams are."""
-        scales = np.full(vectors.width, np.inf, np.float32)
+        scales, parts = np.full(vectors.width, np.inf), np.ones(vectors.width, np.int32)
         _smallest(vectors.columns, vectors.values, scales)
         counts = np.empty(len(vectors.columns), np.int32)
-        if not _count(vectors.columns, vectors.values, scales, counts):
+        if not _count(vectors.columns, vectors.values, scales, parts, counts):
             raise CamberError("vectors that are not counts times one number per column; expected those of n-grams")
         row_of = number_pieces(_keys(vectors.columns, counts), vectors.offsets)
         first = _firsts(row_of)
         held = Counts(vectors.width, vectors.offsets, vectors.columns, counts.astype(np.float32)).take(first)
         across = transposed(held)
         often = np.diff(across.offsets)
-        squared = scales.astype(np.float64) ** 2
+        squared = scales**2
         single = np.flatnonzero(often == 1)
         place = across.offsets[single]
         alone = np.bincount(
@@ -122,13 +124,27 @@ def _smallest(columns, values, scales):
 
 
 @kernel
-def _count(columns, values, scales, counts):
-    """Fill how often the smallest value is in each; 0: values that are no counts."""
+def _count(columns, values, scales, parts, counts):
+    """Divide the scales so that all values are multiples, and fill these; 0: values that are no counts.
+
+    The smallest count of a column may be 2, and another one 3; then the scale is half of the smallest value.
+    """
     for i in range(len(columns)):
-        scale = scales[columns[i]]
-        ratio = np.float64(values[i]) / scale
-        count = np.rint(ratio)
-        if not (scale > 0.0 and abs(ratio - count) < 1e-4 * count and count < 1 << _SHIFT):
+        c = columns[i]
+        if not scales[c] > 0.0:
+            return 0
+        ratio, part = values[i] / scales[c], parts[c]
+        more = part
+        while abs(ratio * more - np.rint(ratio * more)) > _NEAR * ratio * more:
+            more += part
+            if more > _MOST_PARTS:
+                return 0
+        parts[c] = more
+    for c in range(len(scales)):
+        scales[c] /= parts[c]
+    for i in range(len(columns)):
+        count = np.rint(values[i] / scales[columns[i]])
+        if not count < 1 << _SHIFT:
             return 0
         counts[i] = np.int32(count)
     return 1

@@ -518,7 +518,10 @@ MUTATIONS: list[Mutation] = [
     ),
     *_of(
         "regress/test_regression.py",
-        ("regress/ridge.py", "positive = under > 0.0", "positive = under > 1.0"),
+        ("regress/gradients.py", "positive = under > 0.0", "positive = under > 1.0"),
+        ("regress/gradients.py", "values += (right - means", "values -= (right - means"),
+        ("regress/collapsed.py", "for _ in range(counts[i]):", "for _ in range(1):"),
+        ("regress/collapsed.py", "more += part", "more += 2 * part"),
         (
             "regress/ridge.py",
             "gram[columns[i], columns[j]] += value * values[j]",

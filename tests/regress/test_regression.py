@@ -15,6 +15,7 @@ from camber.corpus import Sentences
 from camber.errors import CamberError
 from camber.regress import ridge
 from camber.regress.cholesky import cholesky, solve
+from camber.regress.collapsed import Collapsed
 from camber.regress.gradients import Gradients
 from camber.regress.margin import MarginRegression
 from camber.regress.ridge import Factorised, gram_solver
@@ -124,8 +125,61 @@ def test_conjugate_gradients_stop_where_nothing_is_left_and_take_as_many_steps_a
     assert alone.steps == pytest.approx(len(steps), rel=0.1)
 
 
+@given(texts, spectra)
+def test_collapsed_rows_have_the_same_gram_matrix(text: list[list[str]], spectrum: Spectrum) -> None:
+    _, rows = NgramMap.of(Sentences.encode(text), spectrum)
+    dense = rows.dense()
+    collapsed = Collapsed.of(rows)
+    count, width = len(collapsed.sizes), len(collapsed.squares)
+    assert count == len(np.unique(dense, axis=0))
+    assert collapsed.sizes.tolist() == np.bincount(collapsed.row_of).tolist()
+    assert (np.diff(collapsed.offsets) > 1).all()  # what only one row has is in `alone`
+    assert (np.diff(np.diff(collapsed.offsets)) <= 0).all()
+    table = np.zeros((width, count))
+    for column, (a, b) in enumerate(zip(collapsed.offsets[:-1], collapsed.offsets[1:], strict=True)):
+        table[column, collapsed.rows[a:b]] = collapsed.counts[a:b]
+    assert len(np.unique(table, axis=0)) == width
+    gram = np.diag(collapsed.alone) + table.T @ (collapsed.squares[:, None] * table)
+    assert gram[np.ix_(collapsed.row_of, collapsed.row_of)] == pytest.approx(dense @ dense.T, rel=1e-5)
+    half = width // 2
+    assert collapsed.squared(half, width) == pytest.approx((collapsed.squares[half:, None] * table[half:] ** 2).sum(0))
+    order = np.random.default_rng(count).permutation(count)
+    offsets, columns = collapsed.by_rows(half, width, order)
+    assert np.diff(offsets).tolist() == collapsed.entries(half, width)[order].tolist()
+    for k, row in enumerate(order.tolist()):
+        there = np.bincount(columns[offsets[k] : offsets[k + 1]], minlength=width - half)
+        assert there.tolist() == table[half:, row].tolist()
+
+
+def test_a_word_that_no_sentence_has_once_is_counted() -> None:
+    _, rows = NgramMap.of(Sentences.encode([["a", "a", "b"], ["a", "a", "a"], ["b"]]), Spectrum(1, "weighted"))
+    right = np.arange(6.0).reshape(3, 2)
+    expected = np.linalg.solve(rows.dense() @ rows.dense().T + 0.1 * np.eye(3), right)
+    assert Gradients.of(rows, 0.1, tolerance=1e-10).solve(right).values == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("columns", [1, 4])
+def test_single_precision_reaches_the_residual_that_it_tells(columns: int) -> None:
+    _, rows = NgramMap.of(random_text(3000, 400, 11), Spectrum())
+    solver = Gradients.of(rows, 0.1)
+    right = rows.products(np.ones(rows.width))[:, None] * np.linspace(1.0, 2.0, columns)
+    right[::3] *= 1.5
+    found = solver.solve(right)
+    left = right - np.array([rows.products(rows.project(v)) + 0.1 * v for v in found.values.T]).T
+    sums = np.zeros((len(solver.sizes), columns))
+    np.add.at(sums, solver.row_of, left)  # equal sentences count by the mean of what is left
+    means = np.zeros_like(sums)
+    np.add.at(means, solver.row_of, right)
+    sizes = solver.sizes[:, None]
+    reached = np.linalg.norm(sums / sizes, axis=0) / np.linalg.norm(means / sizes, axis=0)
+    assert found.residual <= solver.tolerance
+    assert reached.max() == pytest.approx(found.residual, rel=0.05)
+    exact = Gradients.of(rows, 0.1, tolerance=1e-9).solve(right).values
+    assert np.linalg.norm(found.values - exact) < 0.1 * np.linalg.norm(exact)
+
+
 def test_vectors_that_are_not_counts_are_refused() -> None:
-    table = np.array([[1.0, 0.0], [1.5, 1.0], [0.0, 1.0]])
+    table = np.array([[1.0, 0.0], [np.sqrt(2.0), 1.0], [0.0, 1.0]])
     with pytest.raises(CamberError, match="not counts"):
         Gradients.of(Counts.of_dense(table), 1.0)
     assert Factorised.of(Counts.of_dense(table), 1.0).solve(np.ones((3, 1))).steps == 0
