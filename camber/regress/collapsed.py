@@ -57,14 +57,14 @@ class Collapsed(NamedTuple):
         squared = scales**2
         single = np.flatnonzero(often == 1)
         place = across.offsets[single]
-        alone = np.bincount(
+        alone = _summed(
             across.columns[place], across.values[place].astype(np.float64) ** 2 * squared[single], len(first)
         )
         shared = np.flatnonzero(often > 1)
         some = across.take(shared)
         column_of = number_pieces(_keys(some.columns, some.values.astype(np.int32)), some.offsets)
         own = _firsts(column_of)
-        squares = np.bincount(column_of, squared[shared], len(own))
+        squares = _summed(column_of, squared[shared], len(own))
         order = np.argsort(-np.diff(some.offsets)[own], kind="stable")
         kept = some.take(own[order])
         return cls(
@@ -100,7 +100,11 @@ class Collapsed(NamedTuple):
         """Return the sum of squared values that every row has in the columns first … last - 1."""
         begin, end = self.offsets[first], self.offsets[last]
         each = np.repeat(self.squares[first:last], np.diff(self.offsets[first : last + 1]))
-        return np.bincount(self.rows[begin:end], each * self.counts[begin:end].astype(np.float64) ** 2, len(self.sizes))
+        return _summed(self.rows[begin:end], each * self.counts[begin:end].astype(np.float64) ** 2, len(self.sizes))
+
+
+def _summed(numbers: I4, weights: F8, count: int) -> F8:
+    return np.bincount(numbers, weights, count).astype(np.float64)
 
 
 def _keys(numbers: I4, counts: I4) -> I8:
