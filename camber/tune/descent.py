@@ -31,6 +31,8 @@ class Minimum:
 #: monotone ones of 10⁷ in 256 bins came within 0.1 % of the minimum in a thousand, and were 12 % above it after 200
 #: (benchmarks/descent.py).
 TIED_STEPS = 1000
+#: Steps whose gain tells whether a descent still gets anywhere.
+LATELY = 20
 
 
 class Coordinates:
@@ -93,10 +95,12 @@ def lbfgs(
     scales: F8 | Coordinates | None = None,
     steps: int = 100,
     tolerance: float = 1e-9,
+    slow: float = 0.0,
 ) -> Minimum:
     """Minimise by limited-memory BFGS until the relative gain of a step is below `tolerance`.
 
-    `scales` are the sizes at which weights matter, float64[n] (1 by default), or coordinates that make them alike.
+    It also ends when the last `LATELY` steps gained less than `slow` together. `scales` are the sizes at which weights
+    matter, float64[n] (1 by default), or coordinates that make them alike.
     """
     if not isinstance(scales, Coordinates):
         scales = Coordinates(np.ones(len(start)) if scales is None else scales)
@@ -106,11 +110,19 @@ def lbfgs(
         value, gradient = objective(seen.outside(point))
         return value, seen.gradient(gradient)
 
+    values: list[float] = []
+
+    def pace(intermediate_result: scipy.optimize.OptimizeResult) -> None:
+        values.append(float(intermediate_result.fun))
+        if len(values) > LATELY and values[-1 - LATELY] - values[-1] < slow:
+            raise StopIteration
+
     descent = scipy.optimize.minimize(
         scaled,
         seen.inside(start),
         jac=True,
         method="L-BFGS-B",
+        callback=pace if slow else None,
         options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tolerance, "gtol": 1e-12, "maxcor": 10},
     )
     if descent.nit >= steps:

@@ -30,7 +30,7 @@ from camber.engine import LOCAL, Engine
 from camber.metrics.bleu import BLEU
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
-from camber.tune.descent import TIED_STEPS, Minimum, Objective, lbfgs, rprop, tied_coordinates
+from camber.tune.descent import Minimum, Objective, lbfgs, rprop, tied_coordinates
 from camber.tune.guards import check_task, finished
 from camber.tune.posterior import Posterior
 from camber.tune.regularise import L2, PAIRS, Scaled
@@ -41,6 +41,9 @@ SIGMOID, CAPPED = "sigmoid", "capped"  # smooth brevity penalties
 _PATIENCE = 20  # idle steps of RProp under a regulariser, which pulls back what a first step of all weights overshot
 #: first steps that are tried under a regulariser, as shares of what a weight is usually moved by
 _FIRST_STEPS = (0.1, 0.01, 0.001, 0.0001)
+#: With ties, hundreds of steps gain hardly anything together, and no translation is better for it. So a descent ends
+#: when twenty steps raise the logarithm of BLEU by less than this, or after so many (benchmarks/tune.py).
+SLOW, MOST = 1e-3, 500
 _LEAST = 1e-12  # expected matches below this count as this: the logarithm stays finite
 
 
@@ -112,7 +115,7 @@ class ExpectedBleu(Settings):
     steepness: float = setting(100.0, "of the smooth brevity penalty, per relative length", low=1e-9)
     variance: float = setting(0.0, "variance of the Gaussian prior on the weights (0: no prior)", low=0.0)
     entropy: float = setting(0.0, "weight of the entropy of the probabilities; negative ones sharpen them")
-    steps: int = setting(200, "largest number of steps (for tied bins at least 1,000)", low=1)
+    steps: int = setting(200, "largest number of steps (for tied bins at least 500)", low=1)
 
     def fit(
         self,
@@ -134,7 +137,7 @@ class ExpectedBleu(Settings):
         objective = self.objective(data, first, regulariser)
         if regulariser is not None and regulariser.ties():
             seen = tied_coordinates(data, regulariser, 1.0 / (PAIRS * len(data)))
-            minimum = lbfgs(objective, first[data.free], seen, max(self.steps, TIED_STEPS), self.tolerance)
+            minimum = lbfgs(objective, first[data.free], seen, max(self.steps, MOST), slow=SLOW)
         elif self.method == "rprop":
             minimum = self._climb(objective, first[data.free], 1.0 / data.scales(), held=regulariser is not None)
         else:

@@ -48,7 +48,7 @@ def objective_of(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Give the function that a tuner would minimise."""
     objectives: list[Objective] = []
 
-    def catch(objective: Objective, *rest: Any) -> None:
+    def catch(objective: Objective, *rest: Any, **more: Any) -> None:
         objectives.append(objective)
         raise Caught
 

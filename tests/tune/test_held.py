@@ -12,6 +12,7 @@ from toys.tuning_lists import random_list
 
 from camber.engine import Threads
 from camber.tune import ExpectedBleu, HeldBleu, TuningData
+from camber.tune.descent import LATELY, lbfgs
 from camber.tune.held import SPREADS, sized
 from camber.tune.loop import refitted
 from camber.tune.regularise import L2, Home
@@ -100,3 +101,18 @@ def test_home_is_a_penalty_with_its_derivative():
     for axis in np.eye(2) * 1e-6:
         slope = home.value_and_gradient(point + axis)[0] - home.value_and_gradient(point - axis)[0]
         assert gradient @ axis * 2 == pytest.approx(slope, rel=1e-6)
+
+
+def test_a_descent_ends_when_steps_hardly_gain_anything_together():
+    def valley(point):
+        """Rosenbrock's: L-BFGS follows its floor slowly."""
+        x, y = point[::2], point[1::2]
+        slope = np.empty_like(point)
+        slope[::2], slope[1::2] = -400.0 * x * (y - x * x) - 2.0 * (1.0 - x), 200.0 * (y - x * x)
+        return float((100.0 * (y - x * x) ** 2 + (1.0 - x) ** 2).sum()), slope
+
+    start = np.linspace(-3.0, 2.0, 40)
+    whole, early = lbfgs(valley, start, steps=500), lbfgs(valley, start, steps=500, slow=5.0)
+    assert LATELY < early.steps < whole.steps
+    rest = lbfgs(valley, early.point, steps=LATELY)
+    assert rest.value < early.value < valley(start)[0]
