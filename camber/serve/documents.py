@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from camber.errors import CamberError
 from camber.model.asking import Request
 from camber.pipeline.translate_file import translate_data
+from camber.progress import log
 from camber.serve.calls import Refusal
 from camber.serve.hosted import Hosted
 from camber.serve.jobs import Best
+from camber.text.tags import TEXT
 
 if TYPE_CHECKING:  # it has one of these
     from camber.serve.house import House
@@ -58,6 +60,10 @@ class Documents:
                 translated, report = await work
             except (CamberError, Refusal) as error:
                 yield {"error": str(error)}
+                return
+            except Exception:
+                log.exception("a file could not be translated")
+                yield {"error": "this file could not be translated"}
                 return
             id = secrets.token_urlsafe(18)
             self._kept[id] = Finished(_new_name(name, model.target), translated, time.monotonic())
@@ -103,7 +109,7 @@ class _Queued:
         self.text = model.translator.text
         self.stopped = False
 
-    def translations(self, lines: Iterable[str], *, format: str, **_: Any) -> Iterator[Best]:
+    def translations(self, lines: Iterable[str], *, format: str = TEXT, **_: Any) -> Iterator[Best]:
         """Yield the translations of lines."""
         texts = list(lines)
         options = self.house.options(self.model, format=format)

@@ -106,6 +106,7 @@ class House:
             try:
                 for model in self.models.values():
                     if model.changed() and await self.aside(model.reopen):
+                        self._detector = None
                         self._replaced()
                 if self.keys is not None:
                     self.keys.refresh()

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,8 +19,6 @@ from camber.errors import CamberError
 from camber.progress import log
 from camber.serve.settings import ServeSettings
 
-#: how often Python lets another thread go on: requests must not wait for decoding longer than that
-_SWITCH = 0.001
 _named = re.compile(r"([A-Za-z]{2,8}(?:[-_][A-Za-z]{4})?(?:_[A-Za-z]{2})?)-([A-Za-z]{2,8}(?:[-_]\w+)*)=(.+)", re.DOTALL)
 
 
@@ -48,7 +45,6 @@ def serve(
         import uvicorn
     except ImportError:
         raise CamberError(MISSING) from None
-    sys.setswitchinterval(_SWITCH)
     listening = _listen(host, port)
     config = uvicorn.Config(
         app,

@@ -124,6 +124,31 @@ def test_files_are_translated_with_progress_and_fetched_by_name(client: TestClie
     assert "a.xlf" in broken[-1]["error"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        (
+            "a.po",
+            'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "Bonjour"\nmsgstr ""\n',
+            'msgstr "Hello"',
+        ),
+        (
+            "a.tmx",
+            '<?xml version="1.0"?><tmx version="1.4"><header srclang="fr" segtype="sentence" adminlang="en" '
+            'datatype="x" o-tmf="x" creationtool="x" creationtoolversion="1"/><body>'
+            '<tu><tuv xml:lang="fr"><seg>Bonjour</seg></tuv></tu></body></tmx>',
+            "<seg>Hello</seg>",
+        ),
+        ("a.html", "<!DOCTYPE html><html><body><p>Bonjour</p></body></html>", "<p>Hello</p>"),
+        ("a.txt", "Bonjour\r\n\r\nLire le livre\r\n", "Hello\r\n\r\nRead the book\r\n"),
+    ],
+)
+def test_every_format_of_files_is_translated(client: TestClient, name: str, text: str, wanted: str) -> None:
+    answer = client.post("/api/files", params={"name": name, "source": "fr", "target": "en"}, content=text.encode())
+    last = rows(answer)[-1]
+    assert wanted in client.get(f"/api/files/{last['id']}").content.decode("utf-8")
+
+
 @pytest.fixture(scope="module")
 def nbest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A list of 20 sentences whose second candidate is right, and has a feature that says so."""
@@ -314,8 +339,13 @@ def test_a_dropped_file_comes_back_translated(page: Browser, tmp_path: Path) -> 
     page.click("#tab-files")
     page.type("#file", str(tmp_path / "manual.xlf"))
     page.wait_for_text("#files", "Save manual.en.xlf")
+    page.run(
+        "const data = new DataTransfer(); data.items.add(new File(['Bonjour'], 'dropped.txt'));"
+        "document.querySelector('#drop').dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true}))"
+    )
+    page.wait_for_text("#files", "Save dropped.en.txt")
     got = page.run(
-        "const r = new XMLHttpRequest(); r.open('GET', document.querySelector('.fetch').href, false);"
+        "const r = new XMLHttpRequest(); r.open('GET', [...document.querySelectorAll('.fetch')].pop().href, false);"
         "r.send(); return r.responseText"
     )
     assert "the file</g>" in got

@@ -20,6 +20,16 @@ def test_a_segment_that_was_learnt_is_found(serving: Serving, own_french: Path) 
     (match,) = client.get(place).json()
     assert (match["source"], match["target"], match["quality"]) == (text, "See a/b: 100% of the file?", 100)
     assert client.get("/tmserver" + place).json() == [match]
+    near = client.get("/fr/en/unit/" + quote("Voir a/b : 100 % de la liste ?", safe="")).json()
+    assert near[0]["target"] == match["target"]
+    assert 50 <= near[0]["quality"] < 100
+
+
+def test_pairs_of_the_training_are_found_by_likeness(client: TestClient) -> None:
+    found = client.get("/fr/en/unit/" + quote("Ouvrir le grand fichier")).json()
+    assert found[0] == {"source": "Ouvrir le fichier", "target": "Open the file", "quality": 75, "rank": 75}
+    assert [item["quality"] for item in found] == sorted((item["quality"] for item in found), reverse=True)
+    assert len(client.get("/fr/en/unit/" + quote("Ouvrir le grand fichier") + "?max_candidates=1").json()) == 1
 
 
 def test_other_languages_and_memories_are_refused(serving: Serving, client: TestClient) -> None:
