@@ -15,6 +15,7 @@ import numpy as np
 from camber.arrays.ragged import offsets_from, places_of
 from camber.arrays.types import F8, I8
 from camber.corpus.inputs import as_inputs
+from camber.decode.consensus.grams import pair_bleu
 from camber.decode.consensus.search import ConsensusSearch, Joined
 from camber.decode.consensus.settings import ConsensusSettings
 from camber.engine import LOCAL, Engine
@@ -126,12 +127,14 @@ def combine(
     lists = list(search.joined(inputs, engine=engine))
     dev = _Lists(lists, _statistics(translator, lists, source, references))
     deviations = np.array([dev.mean_deviation(m) for m in range(len(search.members))])
-    tried = [(dev.best_score(search, scale / deviations), scale) for scale in SCALES]
-    untuned, scale = max(tried)
-    log.info("scales: %s", ", ".join(f"{value} {score:.2f}" for score, value in tried))
-    scales = scale / deviations
-    data = dev.data(search, scales)
     start = np.array(list(search.weights.values()))
+    untuned, scales, data = -1.0, np.zeros(0), None
+    for scale, columns in zip(SCALES, dev.data(search, [scale / deviations for scale in SCALES]), strict=True):
+        score = float(columns.corpus_score(start))
+        log.info("scale %s: BLEU %.2f on dev, untuned", scale, score)
+        if score > untuned:
+            untuned, scales, data = score, scale / deviations, columns
+    assert data is not None
     tuner = make_tuner(settings.tuner, **tuner_settings(settings.tuner, settings.tuner_options))
 
     def fit(part: TuningData) -> F8:
@@ -186,16 +189,15 @@ class _Lists:
         ]
         return float(self.metric.score(self.statistics[rows].sum(0)))
 
-    def best_score(self, search: ConsensusSearch, scales: F8) -> float:
-        """Return BLEU of what a search takes with other scales."""
-        data = self.data(search, scales)
-        return float(data.corpus_score(np.array(list(search.weights.values()))))
-
-    def data(self, search: ConsensusSearch, scales: F8) -> TuningData:
-        """Return the columns that weights are fitted to."""
-        tables = [search.table(joined, scales) for joined in self.lists]
-        features = np.nan_to_num(np.concatenate(tables))
-        return TuningData(names_of(search.inputs), features, self.offsets, self.statistics, self.metric)
+    def data(self, search: ConsensusSearch, scales: Sequence[F8]) -> list[TuningData]:
+        """Return the columns that weights are fitted to, for several scales of the posteriors."""
+        tables: list[list[F8]] = [[] for _ in scales]
+        for joined in self.lists:
+            pairs = pair_bleu(joined.words)
+            for own, some in zip(tables, scales, strict=True):
+                own.append(np.nan_to_num(search.table(joined, some, pairs)))
+        names = names_of(search.inputs)
+        return [TuningData(names, np.concatenate(own), self.offsets, self.statistics, self.metric) for own in tables]
 
 
 def _statistics(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import consensus as naive
 
-from camber.decode.consensus.grams import expected_bleu, gram_posteriors
+from camber.decode.consensus.grams import gram_posteriors, pair_bleu
 from camber.metrics.bleu import BLEU
 from camber.metrics.sentence import sentence_bleu
 
@@ -37,7 +37,7 @@ def test_sums_of_posteriors_are_those_of_the_definition(weighed, order):
 @given(weighed_lists(), st.integers(1, 4))
 def test_expected_bleu_is_that_of_the_definition(weighed, order):
     words, chances = weighed
-    found = expected_bleu(words, np.reshape(chances, (len(words), -1)) if words else np.zeros((0, 2)), order)
+    found = pair_bleu(words, order) @ (np.reshape(chances, (len(words), -1)) if words else np.zeros((0, 2)))
     assert found == pytest.approx(np.reshape(naive.expected_bleu(words, chances, order) if words else [], found.shape))
 
 
@@ -46,10 +46,8 @@ def test_expected_bleu_is_that_of_the_metric():
     numbers = {word: number for number, word in enumerate(sorted({word for text in texts for word in text.split()}))}
     words = [[numbers[word] for word in text.split()] for text in texts]
     for place, reference in enumerate(texts):
-        alone = np.zeros((len(texts), 1))
-        alone[place] = 1.0
         rows = BLEU(tokenize="none").statistics(texts, [[reference]], np.zeros(len(texts), np.int64))
-        assert 100 * expected_bleu(words, alone)[:, 0] == pytest.approx(sentence_bleu(rows))
+        assert 100 * pair_bleu(words)[:, place] == pytest.approx(sentence_bleu(rows))
 
 
 def test_posteriors_of_another_shape_are_refused():

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from camber.arrays.types import F8, I8
-from camber.decode.consensus.grams import ORDER, expected_bleu, gram_posteriors
+from camber.decode.consensus.grams import ORDER, gram_posteriors
 from camber.features.feature import HYPOTHESIS, INDICATOR, NUMBER, Feature
 
 #: precision of unigrams, and what each longer n-gram keeps of the precision of the one before (Tromble et al. 2008)
@@ -57,12 +57,12 @@ class ConsensusFeatures:
             weights[f"m{m}_bleu"] = 1.0 / self.members
         return weights
 
-    def columns(self, words: Sequence[I8], scores: F8, scales: F8, *, bleu: bool = True) -> F8:
+    def columns(self, words: Sequence[I8], scores: F8, scales: F8, pairs: F8 | None = None) -> F8:
         """Return the features of all hypotheses of a sentence, float64[hypotheses, features].
 
         words: each hypothesis as ids; scores [hypotheses, members], NaN where a member did not find one; scales
-        [members]: posteriors of a member's list are in proportion to exp(scale · score). Without `bleu`, expected
-        sentence BLEU, which takes the time of all pairs, is 0.
+        [members]: posteriors of a member's list are in proportion to exp(scale · score); pairs: what `pair_bleu`
+        gives, without which expected sentence BLEU is 0.
         """
         listed = ~np.isnan(scores)
         below = scores - np.where(listed, scores, -np.inf).max(0, initial=-np.inf)  # 0: the best of its list
@@ -71,7 +71,7 @@ class ConsensusFeatures:
         chances /= np.where(sums > 0, sums, 1.0)
         table = np.empty((len(words), len(self.all)))
         grams = gram_posteriors(words, chances)
-        expected = expected_bleu(words, chances) if bleu else np.zeros(chances.shape)
+        expected = np.zeros(chances.shape) if pairs is None else pairs @ chances
         for m in range(self.members):
             at = m * PER_MEMBER
             table[:, at + SCORE] = below[:, m]

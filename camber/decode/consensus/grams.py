@@ -5,7 +5,7 @@ A hypothesis with many likely n-grams is a good bet whichever of the others is r
 is what a linear approximation of expected BLEU is made of (Tromble, Kumar, Och and Macherey 2008, Eq. 8 to 10).
 
     gram_posteriors(words, posteriors)[h, k, n - 1]     # sum over the n-grams of hypothesis h by what list k thinks
-    expected_bleu(words, posteriors)[h, k]              # BLEU+1 of h, were a hypothesis of list k the reference
+    pair_bleu(words) @ posteriors                       # BLEU+1 of h, were a hypothesis of list k the reference
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ def gram_posteriors(words: Sequence[npt.ArrayLike], posteriors: npt.ArrayLike, o
     return sums
 
 
-def expected_bleu(words: Sequence[npt.ArrayLike], posteriors: npt.ArrayLike, order: int = ORDER) -> F8:
-    """Return how much BLEU+1 (0 to 1) every hypothesis may expect by each list: float64[hypotheses, lists].
+def pair_bleu(words: Sequence[npt.ArrayLike], order: int = ORDER) -> F8:
+    """Return BLEU+1 (0 to 1) of every hypothesis with every one as its reference: float64[hypotheses, hypotheses].
 
-    Sentence BLEU with one added to matches and n-grams of orders 2 and more (`camber.metrics.sentence`).
+    Sentence BLEU with one added to matches and n-grams of orders 2 and more (`camber.metrics.sentence`). Times
+    posteriors, it is the BLEU that a hypothesis may expect.
 
-    >>> expected_bleu([[1, 2], [1, 2], [3]], [[0.5], [0.25], [0.25]])[:, 0].round(3).tolist()
-    [0.75, 0.75, 0.25]
+    >>> pair_bleu([[1, 2], [3]]).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     flat, offsets = _flat(words)
-    chances = _matrix(posteriors, len(offsets) - 1)
     rows = len(offsets) - 1
     grams = np.empty((order, len(flat)), np.int64)
     slots, ids, hashes, first, last, _ = _work(len(flat), 1)
@@ -62,9 +62,9 @@ def expected_bleu(words: Sequence[npt.ArrayLike], posteriors: npt.ArrayLike, ord
     seen = np.zeros(len(flat), np.int64)
     stamp = np.zeros(len(flat), np.int64)
     _match(grams, offsets, seen, stamp, matches)
-    expected = np.zeros((rows, chances.shape[1]))
-    _expect(matches, np.diff(offsets), chances, expected)
-    return expected
+    scores = np.zeros((rows, rows))
+    _score(matches, np.diff(offsets), scores)
+    return scores
 
 
 def _flat(words: Sequence[npt.ArrayLike]) -> tuple[I4, I8]:
@@ -174,8 +174,8 @@ def _match(grams, offsets, seen, stamp, matches):
 
 
 @kernel
-def _expect(matches, lengths, chances, expected):
-    """Weigh BLEU+1 of every pair by how likely the second is the reference."""
+def _score(matches, lengths, scores):
+    """Fill in BLEU+1 of every pair."""
     hypotheses, orders = len(lengths), matches.shape[2]
     for h in range(hypotheses):
         for other in range(hypotheses):
@@ -186,6 +186,4 @@ def _expect(matches, lengths, chances, expected):
                 more = 0.0 if n == 0 else 1.0
                 total = max(lengths[h] - n, 0) + more
                 log_score += np.log((matches[h, other, n] + more) / total) / orders
-            score = np.exp(log_score)
-            for k in range(chances.shape[1]):
-                expected[h, k] += score * chances[other, k]
+            scores[h, other] = np.exp(log_score)

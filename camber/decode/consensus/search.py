@@ -23,6 +23,7 @@ from camber.bend.log import LogBend
 from camber.corpus import Vocabulary
 from camber.corpus.inputs import Input
 from camber.decode.consensus.features import BLEU, PER_MEMBER, ConsensusFeatures
+from camber.decode.consensus.grams import pair_bleu
 from camber.decode.consensus.settings import GAINS, ConsensusSettings
 from camber.decode.derivation import Derivation
 from camber.decode.searcher import Searcher, Work
@@ -157,15 +158,15 @@ class ConsensusSearch:
         for found in zip(*lists, strict=True):
             yield _join(found)
 
-    def table(self, joined: Joined, scales: F8 | None = None, *, bleu: bool = True) -> F8:
-        """Return the features of joined hypotheses, float64[hypotheses, features]."""
+    def table(self, joined: Joined, scales: F8 | None = None, pairs: F8 | None = None) -> F8:
+        """Return the features of joined hypotheses, float64[hypotheses, features], with their `pair_bleu`."""
         scales = self.scales if scales is None else scales
         if scales is None:
             scales = self.own.mbr_scale / np.maximum(_deviations(joined.scores), 1e-9)
-        return self.features.columns(joined.words, joined.scores, scales, bleu=bleu)
+        return self.features.columns(joined.words, joined.scores, scales, pairs)
 
     def _ordered(self, joined: Joined, nbest: int) -> list[Agreed]:
-        table = self.table(joined, bleu=self._needs_bleu)
+        table = self.table(joined, pairs=pair_bleu(joined.words) if self._needs_bleu else None)
         scores = np.nan_to_num(table) @ self._vector
         order = np.argsort(-scores, kind="stable")[:nbest]
         return [self._agreed(joined.derivations[row], float(scores[row]), table[row]) for row in order.tolist()]
