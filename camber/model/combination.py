@@ -33,6 +33,7 @@ class CombinationKind:
 
     takes_pairs = False
     weighs = False
+    unweighed = "its members have; tune these, and combine them again (`camber combine`)"
 
     def open(self, directory: ModelDirectory) -> tuple[ConsensusSearch, Weights]:
         """Open the members and the weights of their consensus."""

@@ -21,6 +21,11 @@ from camber.model.language_models import open_language_models
 from camber.model.older import in_todays_terms
 from camber.registry import Entry, Registry
 
+#: why a kind has no weights to tune, and what helps, unless it says so itself (`unweighed`)
+_UNWEIGHED = (
+    "one score alone says how good a translation is; write lists with `camber translate --nbest-file` and re-rank them "
+    "with `camber rerank fit`, or train it with other settings"
+)
 #: the signature of weights that were never tuned
 UNTUNED = "untuned"
 
@@ -76,12 +81,9 @@ def open_decoder(directory: ModelDirectory) -> tuple[Searcher, Weights]:
 
 def check_weighs(directory: ModelDirectory) -> None:
     """Refuse a model without weights, where they are needed."""
-    if directory.kind in KINDS and not KINDS.load(directory.kind).weighs:
-        raise ModelError(
-            f"{directory.path}: a {directory.kind} model has no weights to tune or to bend: one score alone says how "
-            "good a translation is; write lists with `camber translate --nbest-file` and re-rank them with `camber "
-            "rerank fit`, or train it with other settings"
-        )
+    if directory.kind in KINDS and not (kind := KINDS.load(directory.kind)).weighs:
+        why = getattr(kind, "unweighed", _UNWEIGHED)
+        raise ModelError(f"{directory.path}: a {directory.kind} model has no weights to tune or to bend: {why}")
 
 
 def open_weighed(rules: Unweighted, directory: ModelDirectory) -> tuple[LogLinear, Weights]:

@@ -154,7 +154,7 @@ def test_a_combination_holds_its_models(
         together([both])
     with pytest.raises(CamberError, match="pairs cannot be added to a combination model"):
         camber.add(tmp_path / "both", ["uno"], ["one"])
-    with pytest.raises(CamberError, match="combination model has no weights to tune"):
+    with pytest.raises(CamberError, match="combination model has no weights to tune or to bend: its members"):
         camber.tune_model(tmp_path / "both", hotel_files / "dev.es", hotel_files / "dev.en")
 
 

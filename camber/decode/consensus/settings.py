@@ -15,7 +15,9 @@ class ConsensusSettings(Settings):
     """Minimum Bayes risk over the hypotheses of one search or several."""
 
     mbr_size: int = setting(100, "hypotheses of every model that are compared", low=2)
-    mbr_scale: float = setting(1.0, "how sharply scores tell hypotheses", low=0.0)
+    mbr_scale: float = setting(
+        0.5, "how sharply scores tell hypotheses: what a standard deviation of a list's scores is worth", low=0.0
+    )
     mbr_gain: str = setting(
         "sentence", "what is expected: BLEU by n-gram posteriors (linear), or of every sentence", choices=GAINS
     )
