@@ -270,7 +270,7 @@ def _one(
         if found.pairs:
             for side, stream in zip(sides, waiting, strict=False):
                 stream.seek(0)
-                shutil.copyfileobj(stream, side, 1 << 20)
+                shutil.copyfileobj(stream, side, 1 << 16)
     if not found.pairs and not found.problem:
         reasons = f" ({_listed(skipped)})" if skipped else ""
         hint = "; it has no translations: parallel text is --source and --target" if found.format == "plain" else ""

@@ -66,7 +66,7 @@ def elements(
                     yield event, element, name
             elif name in ends:
                 yield event, element, name
-                _forget(element)
+                _forget(element, whole=bool(starts))
         if not chunk:
             break
     if problem is not None:
@@ -82,9 +82,10 @@ def syntax_error(error: Any, path: str) -> InputError:
     )
 
 
-def _forget(element: Any) -> None:
-    """Let go of an element, and of all that came before it beside it."""
-    element.clear(keep_tail=True)
+def _forget(element: Any, *, whole: bool) -> None:
+    """Let go of all that came before an element beside it; and of what is in it, where others may not follow there."""
+    if whole:
+        element.clear(keep_tail=True)
     parent = element.getparent()
     if parent is not None:
         while (first := parent[0]) is not element:
@@ -94,7 +95,8 @@ def _forget(element: Any) -> None:
 def segment_of(element: Any, path: str, apart: Callable[[Any], None] | None = None) -> Segment:
     """Return the text of an element with its codes; `apart` is given every ``sub`` in them, a text of its own."""
     if len(element) == 0:
-        return Segment((element.text,)) if element.text else Segment()
+        text = element.text
+        return Segment((text,)) if text else Segment()
     pieces: list[str | Code] = []
     _collect(element, path, pieces, apart)
     joined: list[str | Code] = []
@@ -117,8 +119,8 @@ def _collect(element: Any, path: str, pieces: list[str | Code], apart: Callable[
             )  # fmt: skip
         name = local_name(child)
         if name in _NATIVE:
-            for sub in child.iter("{*}sub"):
-                if apart is not None:
+            if len(child) and apart is not None:
+                for sub in child.iter("{*}sub"):
                     apart(sub)
             pieces.append(Code(_NATIVE[name], _number(child), _written(child)))
         elif name in _EMPTY:
@@ -138,15 +140,23 @@ def _collect(element: Any, path: str, pieces: list[str | Code], apart: Callable[
 
 def _number(element: Any) -> str:
     """Return what both halves of a pair share, or an element's own number."""
-    return next(filter(None, (element.get(name) for name in ("rid", "startRef", "i", "x", "id"))), "")
+    get = element.get
+    return get("rid") or get("startRef") or get("i") or get("x") or get("id") or ""
 
 
 def _attributes(element: Any) -> str:
-    return "".join(f" {name.rpartition('}')[2]}={quoteattr(value)}" for name, value in element.items())
+    items = element.items()
+    if not items:
+        return ""
+    return "".join(
+        f' {name.rpartition("}")[2]}="{value}"' if value.isalnum() else f" {name.rpartition('}')[2]}={quoteattr(value)}"
+        for name, value in items
+    )
 
 
 def _written(element: Any) -> str:
     """Return a code as inline XML, without namespaces; what is inside of it is text."""
-    name, content = local_name(element), "".join(element.itertext())
+    name = local_name(element)
+    content = "".join(element.itertext()) if len(element) else element.text
     start = f"<{name}{_attributes(element)}"
     return f"{start}>{escape(content)}</{name}>" if content else f"{start}/>"
