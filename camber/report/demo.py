@@ -12,7 +12,7 @@ import numpy as np
 from camber.align.pharaoh import Alignment
 from camber.arrays.types import F8
 from camber.corpus.bitext import Bitext, Sentences
-from camber.corpus.hotel import SOURCE_LANG, TARGET_LANG, HotelCorpus, generate
+from camber.corpus.hotel import SOURCE_LANG, TARGET_LANG, HotelCorpus, Pairs, everyday, generate
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.files import write_lines
@@ -48,6 +48,7 @@ class Sizes:
     train: int = 10_000
     dev: int = 500
     test: int = 500
+    everyday: int = 1_500  # more to train on, so that a visitor's own sentence finds its words
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def run_demo(
     started = time.monotonic()
     folder, sizes = Path(folder), sizes or Sizes()
     with stage("generate"):
-        corpus = generate(sizes.train, sizes.dev, sizes.test, seed)
+        corpus = _with_everyday(generate(sizes.train, sizes.dev, sizes.test, seed), sizes.everyday, seed)
         _write_corpus(corpus, folder)
     stages: list[tuple[str, float | None]] = [("generate the corpus", time.monotonic() - started)]
 
@@ -153,6 +154,14 @@ def _report(
         footer=f"Seed {seed}. Everything on this page comes from the folder it stands in: train, dev and test "
         "text, the model, and the translations.",
     )
+
+
+def _with_everyday(corpus: HotelCorpus, pairs: int, seed: int) -> HotelCorpus:
+    """Add everyday sentences to the training text, but none that is in another set."""
+    known = {*corpus.train.source, *corpus.dev.source, *corpus.test.source}
+    new = [pair for pair in zip(*everyday(pairs, seed), strict=True) if pair[0] not in known]
+    source, target = ([*side, *(pair[at] for pair in new)] for at, side in enumerate(corpus.train))
+    return HotelCorpus(Pairs(source, target), corpus.dev, corpus.test)
 
 
 def _write_corpus(corpus: HotelCorpus, folder: Path) -> None:

@@ -16,7 +16,7 @@ from camber.errors import CamberError
 from camber.report import demo
 from camber.report.demo import Demo, Sizes, run_demo
 
-SMALL = Sizes(train=400, dev=20, test=40)
+SMALL = Sizes(train=400, dev=20, test=40, everyday=60)
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 
@@ -26,7 +26,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 
 
 def test_the_demo_leaves_text_model_translations_and_report(done: Demo) -> None:
-    for name, lines in (("train.es", 400), ("train.en", 400), ("dev.es", 20), ("test.en", 40), ("test.output.en", 40)):
+    for name, lines in (("train.es", 460), ("train.en", 460), ("dev.es", 20), ("test.en", 40), ("test.output.en", 40)):
         assert len((done.folder / name).read_text("utf-8").splitlines()) == lines
     assert (done.folder / "model" / "model.toml").is_file()
     assert done.report == done.folder / "report.html"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from camber.corpus.hotel import Pairs, generate, grammar
+from camber.corpus.hotel import Pairs, everyday, everyday_grammar, generate, grammar
 from camber.corpus.hotel.engine import Grammar, spell_english, spell_spanish
 from camber.corpus.hotel.quantities import MAKERS
 from camber.text import Tokenizer
@@ -150,3 +150,43 @@ def test_asking_for_more_than_a_grammar_can_say_is_an_error(monkeypatch):
     monkeypatch.setattr(hotel, "grammar", lambda: Grammar("[turn]\nhola. = hello.", {}))
     with pytest.raises(ValueError, match="does not give 3 different sentences"):
         generate(1, 1, 1)
+
+
+VISITORS = everyday()
+
+
+def test_visitors_greet_thank_wish_and_say_yes_and_no():
+    said = dict(zip(*VISITORS, strict=True))
+    assert len(said) == len(VISITORS.source) == 1500
+    for spanish, english in (
+        ("Gracias.", "Thank you."),
+        ("Quiero una habitación.", "I want a room."),
+        ("Sí.", "Yes."),
+        ("No.", "No."),
+        ("No entiendo.", "I don't understand."),
+    ):
+        assert said[spanish] == english
+    assert all(word in " ".join(VISITORS.target) for word in ("Hello", "Goodbye", "I would like", "I'd like", "I need"))
+    assert everyday(200, seed=3) == everyday(200, seed=3) != everyday(200, seed=4)
+
+
+def test_everyday_sentences_are_written_as_people_write():
+    for spanish, english in zip(*VISITORS, strict=True):
+        assert re.fullmatch(r"[¿¡]?[A-ZÁÉÍÓÚÑ].*[.?!]", spanish), spanish
+        assert re.fullmatch(r"[A-ZÁÉÍÓÚÑ].*[.?!]", english), english
+        assert not re.search(r"[<>{}|^~@=*]|  | [.,?!;:]|\s$", spanish + english), (spanish, english)
+        assert spanish.count("¿") == spanish.count("?") == english.count("?"), (spanish, english)
+    assert not re.search(r"\ba (?!one\b|uni|euro)[aeiou]", "\n".join(VISITORS.target))
+    assert not re.search(r"\bun (habitación|mesa|maleta|toalla)\b", "\n".join(VISITORS.source))
+
+
+def test_every_production_of_everyday_speech_can_be_used():
+    rules = everyday_grammar()
+    reachable, todo = set(), ["turn", "everyday"]
+    while todo:
+        category = todo.pop()
+        if category not in reachable:
+            reachable.add(category)
+            for production in rules.productions.get(category, []):
+                todo += production.slots.values()
+    assert not {name for name in rules.productions.keys() - reachable if not name.endswith((".s", ".p"))}

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from camber.corpus.hotel.engine import Grammar, spell_english, spell_spanish
+from camber.corpus.hotel.everyday import EVERYDAY
 from camber.corpus.hotel.frames import FRAMES
 from camber.corpus.hotel.lexicon import LEXICON
 from camber.corpus.hotel.quantities import MAKERS
@@ -44,6 +45,30 @@ class HotelCorpus:
 def grammar() -> Grammar:
     """Return the grammar of the hotel; its start category is ``turn``."""
     return Grammar(LEXICON + FRAMES, MAKERS)
+
+
+@functools.cache
+def everyday_grammar() -> Grammar:
+    """Return the same grammar with what visitors say besides; its start category for that is ``everyday``."""
+    return Grammar(LEXICON + FRAMES + EVERYDAY, MAKERS)
+
+
+def everyday(pairs: int = 1500, seed: int = 1) -> Pairs:
+    """Generate pairs of everyday speech, each source sentence once: to train on, beside those of the front desk.
+
+    >>> everyday(pairs=3).source == everyday(pairs=2).source[:2] + everyday(pairs=3).source[2:]
+    True
+    """
+    rules, draw = everyday_grammar(), random.Random(seed)
+    found: dict[str, str] = {}
+    for _ in range(50 * pairs + 10_000):
+        if len(found) == pairs:
+            break
+        phrase = rules.expand("everyday", draw)
+        found.setdefault(spell_spanish(phrase.left), spell_english(phrase.right))
+    else:
+        raise ValueError(f"the grammar does not give {pairs:,} different everyday sentences; ask for fewer")
+    return Pairs(list(found), list(found.values()))
 
 
 def generate(train: int = 10_000, dev: int = 500, test: int = 500, seed: int = 1) -> HotelCorpus:

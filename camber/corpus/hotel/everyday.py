@@ -1,0 +1,215 @@
+"""What a visitor says besides: greetings, thanks, yes and no, short wishes and questions (syntax: see `engine`)."""
+
+EVERYDAY = """
+[everyday]
+6* {hello}. = {hello}.
+3* {hello}, {sir}. = {hello}, {sir}.
+2* {hello}, {howareyou} = {hello}, {howareyou}
+1* {howareyou} = {howareyou}
+5* {thanks}. = {thanks}.
+2* {thanks}, {sir}. = {thanks}, {sir}.
+2* {thanks} por {kindness}. = {thanks} for {kindness}.
+3* {welcome}. = {welcome}.
+4* {bye}. = {bye}.
+2* {bye}, {sir}. = {bye}, {sir}.
+4* {yesno}. = {yesno}.
+3* {yesno}, {thanks}. = {yesno}, {thanks}.
+2* {yesno}, {sir}. = {yesno}, {sir}.
+3* {yesno}, {i.wish} {thing}. = {yesno}, {i.wish} {thing}.
+14* {i.wish} {thing}. = {i.wish} {thing}.
+6* {i.wish} {thing}, por favor. = {i.wish} {thing}, please.
+4* {hello}, {i.wish} {thing}. = {hello}, {i.wish} {thing}.
+4* {we.wish.for} {thing}. = {we.wish.for} {thing}.
+6* {thing}, por favor. = {thing}, please.
+5* ¿{have} {thing}? = {have} {thing}?
+3* ¿me da {thing}? = could I have {thing}?
+2* ¿me da {thing}, por favor? = can I have {thing}, please?
+3* ¿quiere {thing}? = do you want {thing}?
+2* ¿quiere usted {thing}? = would you like {thing}?
+3* no quiero {thing}. = I do not want {thing}.
+2* no quiero {thing}. = I don't want {thing}.
+2* no tengo {thing}. = I don't have {thing}.
+2* tengo {thing}. = I have {thing}.
+4* ¿dónde está {theplace}? = where is {theplace}?
+3* ¿dónde está <el:venue> {venue}? = where is the {venue}?
+2* busco {theplace}. = I am looking for {theplace}.
+3* ¿cuánto cuesta {thing}? = how much is {thing}?
+1* ¿cuánto es? = how much is it?
+3* me llamo {fullname}. = my name is {fullname}.
+2* soy {fullname}. = I am {fullname}.
+2* ¿cómo se llama {someone}? = what is the name of {someone}?
+3* estoy {feeling}. = I am {feeling}.
+2* tengo {need}. = I am {need}.
+2* esto es {opinion}. = this is {opinion}.
+2* es {opinion}. = it is {opinion}.
+2* hablo {tongue}. = I speak {tongue}.
+2* no hablo {tongue}. = I do not speak {tongue}.
+2* ¿habla {tongue}? = do you speak {tongue}?
+6* {phrase} = {phrase}
+[hello]
+4* hola = hello
+2* hola = hi
+3* buenos días = good morning
+2* buenas tardes = good afternoon
+1* buenas noches = good evening
+[howareyou]
+2* ¿cómo está? = how are you?
+1* ¿cómo está usted? = how are you?
+1* ¿qué tal? = how are you?
+[thanks]
+4* gracias = thank you
+2* gracias = thanks
+3* muchas gracias = thank you very much
+1* mil gracias = many thanks
+[kindness]
+todo = everything
+su ayuda = your help
+la información = the information
+esperar = waiting
+[welcome]
+3* de nada = you're welcome
+1* no hay de qué = don't mention it
+1* con mucho gusto = with pleasure
+1* bienvenido = welcome
+[bye]
+3* adiós = goodbye
+1* adiós = bye
+2* hasta luego = see you later
+2* hasta mañana = see you tomorrow
+1* hasta pronto = see you soon
+1* buenas noches = good night
+1* buen viaje = have a good trip
+1* que tenga un buen día = have a nice day
+[yesno]
+5* sí = yes
+5* no = no
+2* claro = of course
+1* por supuesto = of course
+2* está bien = all right
+1* de acuerdo = all right
+1* vale = okay
+1* quizás = maybe
+1* sí, por favor = yes, please
+[i.wish]
+6* quiero = I want
+3* quisiera = I would like
+2* quisiera = I'd like
+2* me gustaría = I would like
+2* necesito = I need
+1* deseo = I want
+[we.wish.for]
+2* queremos = we want
+2* quisiéramos = we would like
+1* necesitamos = we need
+[have]
+tiene = do you have
+tienen = do you have
+[thing]
+5* una habitación = a room
+1* dos habitaciones = two rooms
+2* una habitación {kind@f} = a {kind} room
+1* una habitación {quality@f} = a {quality} room
+1* otra habitación = another room
+1* un cuarto = a room
+2* una mesa = a table
+1* una mesa para dos = a table for two
+1* una cama = a bed
+1* un taxi = a taxi
+1* un billete = a ticket
+1* una maleta = a suitcase
+1* una llave = a key
+1* la llave = the key
+2* la cuenta = the bill
+1* la factura = the invoice
+1* el menú = the menu
+1* el desayuno = breakfast
+1* la cena = dinner
+1* agua = water
+1* un café = a coffee
+1* un té = a tea
+1* una cerveza = a beer
+1* vino = wine
+1* pan = bread
+1* leche = milk
+1* un médico = a doctor
+1* ayuda = help
+1* más tiempo = more time
+1* una toalla = a towel
+1* una manta = a blanket
+2* {loan} = {loan}
+2* {drink} = {drink}
+2* {food} = {food}
+[feeling]
+cansado = tired
+cansada = tired
+enfermo = ill
+enferma = ill
+perdido = lost
+perdida = lost
+contento = happy
+contenta = happy
+listo = ready
+lista = ready
+aquí = here
+bien = fine
+muy bien = very well
+[need]
+hambre = hungry
+sed = thirsty
+frío = cold
+calor = hot
+sueño = sleepy
+prisa = in a hurry
+[opinion]
+bueno = good
+muy bueno = very good
+malo = bad
+caro = expensive
+muy caro = very expensive
+barato = cheap
+bonito = pretty
+grande = big
+pequeño = small
+perfecto = perfect
+importante = important
+[tongue]
+español = Spanish
+inglés = English
+francés = French
+alemán = German
+italiano = Italian
+un poco de español = a little Spanish
+[phrase]
+no entiendo. = I don't understand.
+no comprendo. = I do not understand.
+no lo sé. = I don't know.
+lo siento. = I am sorry.
+lo siento mucho. = I am very sorry.
+perdón. = sorry.
+perdone. = excuse me.
+un momento, por favor. = one moment, please.
+¿puede ayudarme? = can you help me?
+¿me puede ayudar? = can you help me?
+¿puede repetirlo? = can you repeat that?
+más despacio, por favor. = more slowly, please.
+¿qué es esto? = what is this?
+¿qué hora es? = what time is it?
+¿qué significa? = what does it mean?
+¿quién es? = who is it?
+¿por qué? = why?
+¿cuándo? = when?
+¿dónde? = where?
+¿cuánto? = how much?
+muy bien. = very well.
+no importa. = it does not matter.
+no pasa nada. = no problem.
+es verdad. = that is true.
+mucho gusto. = nice to meet you.
+encantado. = pleased to meet you.
+feliz viaje. = have a good trip.
+me gusta. = I like it.
+no me gusta. = I don't like it.
+me gusta el hotel. = I like the hotel.
+vamos. = let's go.
+socorro. = help.
+"""
