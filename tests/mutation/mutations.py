@@ -486,8 +486,8 @@ MUTATIONS: list[Mutation] = [
         "tune/test_gradients.py",
         (
             "tune/regularise.py",
-            "return 0.5 * self.strength * float(away @ away)",
-            "return self.strength * float(away @ away)",
+            "weights - self.centre\n        return 0.5 * self.strength",
+            "weights - self.centre\n        return self.strength",
         ),
         ("tune/expected.py", "derivative[1] += more", "derivative[1] -= more"),
         ("tune/expected.py", "-1.0 / (order * totals), 0.0)", "1.0 / (order * totals), 0.0)"),
@@ -535,6 +535,27 @@ MUTATIONS: list[Mutation] = [
         ("regress/select/round_robin.py", "inside[:-1, n] |= longer[1:]", "inside[:-1, n] |= longer[:-1]"),
         ("regress/select/round_robin.py", "for n in reversed(range(order))]", "for n in range(order)]"),
     ),
+    # --- confidence, memory, serve --------------------------------------------------------------------------------
+    *_of(
+        "confidence/test_calibration.py",
+        ("confidence/calibration.py", "flags.append(left[word] > 0)", "flags.append(word in reference)"),
+        ("confidence/calibration.py", "if sum(flags) > sum(best):", "if sum(flags) >= 0:"),
+    ),
+    *_of(
+        "confidence/test_logistic.py",
+        ("confidence/logistic.py", "ridge[0] = 1e-6  #", "ridge[0] = penalty  #"),
+        ("confidence/logistic.py", "/ deviation[varies]\n    return", "\n    return"),
+    ),
+    *_of(
+        "memory/test_matches.py",
+        ("memory/nearest.py", "shared += 1", "shared = 1"),
+        ("memory/nearest.py", "return segment > other", "return segment < other"),
+    ),
+    *_of(
+        "serve/test_house.py -k key",
+        ("serve/keys.py", "keys.append(Key(name, rest[0], frozenset(rights)))", "keys.append(Key(name, rest[0]))"),
+        ("serve/keys.py", "if seen != self._seen or not facts:", "if not facts:"),
+    ),
     # --- model, pipeline ------------------------------------------------------------------------------------------
     *_of(
         "model/test_directory.py",
@@ -547,7 +568,7 @@ MUTATIONS: list[Mutation] = [
     ),
     *_of(
         "model/test_journal.py",
-        ("model/journal.py", "!= (number, len(lines)):", '!= (facts["call"], len(lines)):'),
+        ("model/journal.py", "!= (number, len(lines)) or", '!= (facts["call"], len(lines)) or'),
         ("model/journal.py", 'if seal != digest.encode() + b"\\n":', "if not seal:"),
     ),
     *_of(
