@@ -7,13 +7,15 @@ numbers of its characters. So a line of tokens gives back the line that it was m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from camber.text.detokenise import spelt
 from camber.text.places import gaps_of, places_of
-from camber.text.tokenise import Tokenizer, unescape
+from camber.text.tokenise import INVISIBLE, Tokenizer, unescape
 
 NOTHING, SPACE = "￭", "␣"
+_gap = re.compile(rf"(?:\s|{INVISIBLE})*")
 _LITERAL = {NOTHING: "&#65517;", SPACE: "&#9251;"}
 _PLAIN = {token: literal for literal, token in _LITERAL.items()}
 
@@ -62,10 +64,11 @@ def joined_tokens(tokens: Sequence[str], tokenizer: Tokenizer) -> str:
 
 
 def _told(mark: str) -> str:
-    """Return the white space that a mark stands for; a number that is no character stands for a space."""
+    """Return the white space that a mark stands for; numbers of anything else, or of a line's end, stand for a space."""
     if mark in (NOTHING, SPACE):
         return "" if mark == NOTHING else " "
     try:
-        return "".join(chr(int(number, 16)) for number in mark[1:].split("+"))
+        gap = "".join(chr(int(number, 16)) for number in mark[1:].split("+"))
     except (ValueError, OverflowError):
         return " "
+    return gap if _gap.fullmatch(gap) and "\n" not in gap else " "

@@ -90,7 +90,8 @@ def test_as_many_words_are_right_as_both_texts_share(words, reference):
 
 
 def test_of_several_references_the_one_counts_that_has_most():
-    assert right_words(["a", "b", "c"], [["a"], ["b", "c"]]) == [False, True, True]
+    for references in ([["a"], ["b", "c"]], [["b", "c"], ["a"]]):
+        assert right_words(["a", "b", "c"], references) == [False, True, True]
 
 
 def test_without_a_calibration_words_have_their_posterior():

@@ -34,6 +34,8 @@ def test_ordinary_text_needs_no_marks() -> None:
 
 def test_marks_that_nobody_wrote_are_no_reason_to_fail() -> None:
     assert joined_tokens(["a", "␣zz", "b", "␣ffffffffff", "c"], TOKENIZERS["en"]) == "a b c"
+    for other in ("␣a", "␣20+a", "␣d800", "␣78", "␣-1"):  # a line's end, half a character, a letter
+        assert joined_tokens(["a", other, "b"], TOKENIZERS["en"]) == "a b"
 
 
 @pytest.mark.parametrize("line", ["Hello, {name} %s!", "他在2024年买了iPhone。", "Ça va ?", ""])

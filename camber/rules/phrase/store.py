@@ -260,14 +260,19 @@ def _unsorted(ids, offsets):
 @kernel
 def _outside(source_offsets, rule_offsets, target_offsets, link_offsets, links):
     """Return the first rule with a link outside its words, -1: none."""
+    rule = link = start = np.int64(0)
     for phrase in range(len(rule_offsets) - 1):
         words = source_offsets[phrase + 1] - source_offsets[phrase]
-        for rule in range(rule_offsets[phrase], rule_offsets[phrase + 1]):
-            others = target_offsets[rule + 1] - target_offsets[rule]
-            for link in range(link_offsets[rule], link_offsets[rule + 1]):
-                if links[link, 0] >= words or links[link, 1] >= others:
+        last_rule = rule_offsets[phrase + 1]
+        while rule < last_rule:
+            end, last = target_offsets[rule + 1], link_offsets[rule + 1]
+            while link < last:
+                if links[link, 0] >= words or links[link, 1] >= end - start:
                     return rule
-    return -1
+                link += 1
+            start = end
+            rule += 1
+    return np.int64(-1)
 
 
 @kernel
