@@ -64,7 +64,7 @@ def joined_tokens(tokens: Sequence[str], tokenizer: Tokenizer) -> str:
 
 
 def _told(mark: str) -> str:
-    """Return the white space that a mark stands for; numbers of anything else, or of a line's end, stand for a space."""
+    """Return the white space that a mark stands for; anything else, and the end of a line, stands for a space."""
     if mark in (NOTHING, SPACE):
         return "" if mark == NOTHING else " "
     try:
