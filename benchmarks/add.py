@@ -39,7 +39,7 @@ def show(what: str, times: list[tuple[float, float]]) -> None:
     print(f"  {what:<52}{wall:7.3f} wall {cpu:7.3f} CPU")
 
 
-def measure(method: str, data: Path, folder: Path) -> None:
+def measure(method: str, data: Path, folder: Path, many: int) -> None:
     """Train a model, add pairs to it, and print what that takes."""
     model = folder / method
     train(data / "train.de", data / "train.en", model, method=method, tuned=False, keep_work=False)
@@ -59,11 +59,14 @@ def measure(method: str, data: Path, folder: Path) -> None:
     )
     adder = Adder(model)
     adder.add(source[:1], target[:1], engine=ONE)
-    again = [one(adder, number) for number in range(1000)]
-    show("add one pair, again and again (last 100 of 1,000)", again[-100:])
+    again = [one(adder, number % len(source)) for number in range(many)]
+    print("  add one pair, again and again: milliseconds each, of every 1,000")
+    for first in range(0, many, 1000):
+        wall, cpu = (1000 * statistics.mean(column) for column in zip(*again[first : first + 1000], strict=True))
+        print(f"  {f'{first + 1:,} to {first + 1000:,}':<52}{wall:7.2f} wall {cpu:7.2f} CPU")
     print(f"  {'the longest of these (segments are joined)':<52}{max(again)[0]:7.3f} wall")
-    show("add one pair to a model with 1,000 added ones", [one(Adder(model), number) for number in range(5)])
-    show("open a model with 1,000 added pairs", [clock(lambda: load(model)) for _ in range(5)])
+    show(f"add one pair to a model with {many:,} added ones", [one(Adder(model), number) for number in range(5)])
+    show(f"open a model with {many:,} added pairs", [clock(lambda: load(model)) for _ in range(5)])
     lines = source[:1000], target[:1000]
     show("add 1,000 pairs", [clock(lambda: Adder(model).add(*lines, engine=ONE)) for _ in range(3)])
 
@@ -72,6 +75,7 @@ def main() -> None:
     """Measure every method."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
+    parser.add_argument("--many", type=int, default=10_000, help="pairs that are added one by one")
     parser.add_argument("--methods", nargs="*", default=["phrase", "hiero"])
     options = parser.parse_args()
     data = options.data / "data" / "multi30k" / "raw"
@@ -79,7 +83,7 @@ def main() -> None:
         sys.exit(f"no {data}; give the folder of the data with --data")
     with tempfile.TemporaryDirectory() as folder:
         for method in options.methods:
-            measure(method, data, Path(folder))
+            measure(method, data, Path(folder), options.many)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ VERBS = {
     "demo": "Train, translate and report on the built-in corpus.",
     "extract": "Write Moses-format phrase and reordering tables.",
     "import": "Make parallel text of translation memories.",
+    "forget": "Take pairs back from a model.",
     "info": "Say what a model is made of.",
     "lm": "Estimate an n-gram language model.",
     "match": "Find what a model remembers that is like a text.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,12 @@ class Vocabulary:
     def extended(self, words: Iterable[str]) -> Vocabulary:
         """Return a vocabulary with the new ones among `words` appended; old ids stay."""
         new = dict.fromkeys(word for word in words if word not in self._ids)
-        return Vocabulary((*self.words, *new))
+        if not new:
+            return self
+        longer = copy(self)
+        longer.words = (*self.words, *new)
+        longer._ids = {**self._ids, **dict(zip(new, range(len(self), len(longer.words)), strict=True))}
+        return longer
 
     def save(self, path: str | Path) -> None:
         """Write one word per line; line n is id n."""

@@ -22,7 +22,7 @@ import shutil
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -149,7 +149,7 @@ def check_place(path: str | Path, kind: str = "") -> None:
         raise ModelError(f"{path}: this directory is not a Camber model and stays as it is; choose another name")
     if not os.access(path, os.W_OK):
         raise ModelError(f"{path}: this model is write-protected; choose another name, or allow writing (chmod -R u+w)")
-    there = recorded(path).get("kind", kind)
+    there = recorded(path).get("kind", kind) if kind else ""
     if kind and (there == RERANKER) != (kind == RERANKER):
         raise ModelError(
             f"{path}: a {there} model is there, which a {kind} model must not replace; choose another name, or remove "
@@ -273,22 +273,29 @@ class ModelDirectory:
     files: dict[str, dict[str, Any]]  # name → bytes, sha256
     journal: Journal  # what was added since
     format: int = FORMAT  # the version of the format that it is written in
+    #: file → what tells it from others of that name
+    seen: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def open(cls, path: str | Path, *, verify: bool = False) -> ModelDirectory:
+    def open(cls, path: str | Path, *, verify: bool = False, known: ModelDirectory | None = None) -> ModelDirectory:
         """Open a model, or raise :class:`ModelError` that says what is wrong with it; `verify` reads every byte.
 
-        Whoever reads its files afterwards does so in :meth:`opened`.
+        Whoever reads its files afterwards does so in :meth:`opened`. Files that are as they were when it was `known`
+        are not checked again.
         """
-        return cls.opened(path, lambda directory: directory, verify=verify)
+        return cls.opened(path, lambda directory: directory, verify=verify, known=known)
 
     @classmethod
-    def _open(cls, path: Path, verify: bool) -> ModelDirectory:
+    def _open(cls, path: Path, verify: bool, known: ModelDirectory | None) -> ModelDirectory:
         if not path.exists() and places.was_replaced(path.resolve()):
             with places.lock(path.resolve(), _PATIENCE):  # its writer needs a moment, unless it is dead
                 places.restore(path.resolve())
+        if known is not None and not verify and known._is_there_still(path):
+            return replace(known, journal=Journal.read(path, known=known.journal))
+        seen = {MANIFEST: _stamp(path / MANIFEST)}
         manifest = _read_manifest(path)
         for name, facts in manifest["files"].items():
+            seen[name] = _stamp(path / name)  # before it is read: what changes then is seen the next time
             _check_file(path, name, facts, verify)
         return cls(
             path,
@@ -300,10 +307,20 @@ class ModelDirectory:
             manifest["files"],
             Journal.read(path, verify=verify),
             manifest["format"],
+            seen,
         )
 
+    def _is_there_still(self, path: Path) -> bool:
+        return self.path == path and all(_stamp(path / name) == stamp != () for name, stamp in self.seen.items())
+
     @staticmethod
-    def opened(path: str | Path, use: Callable[[ModelDirectory], Use], *, verify: bool = False) -> Use:
+    def opened(
+        path: str | Path,
+        use: Callable[[ModelDirectory], Use],
+        *,
+        verify: bool = False,
+        known: ModelDirectory | None = None,
+    ) -> Use:
         """Return ``use(directory)`` of a model that was the same from the first file read to the last.
 
         Whoever replaces a model renames its directory: what was read before and after would be of two models. Then all
@@ -317,7 +334,7 @@ class ModelDirectory:
                         stack.enter_context(places.lock(path.resolve(), _PATIENCE))
                 before = _identity(path)
                 try:
-                    result = use(ModelDirectory._open(path, verify))
+                    result = use(ModelDirectory._open(path, verify, known))
                 except Exception:  # files of two models make anything possible
                     if _stayed(path, before):
                         raise
@@ -383,6 +400,15 @@ def _identity(path: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return folder.st_dev, folder.st_ino, manifest.st_ino, manifest.st_mtime_ns, manifest.st_size
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what tells a file from others that have had its name; nothing if there is none."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return ()
+    return facts.st_dev, facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size
 
 
 def _stayed(path: Path, before: tuple[int, ...]) -> bool:

@@ -19,7 +19,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -87,11 +87,17 @@ class Segment:
     first: int
     last: int
     calls: tuple[Call, ...] = ()
+    identity: tuple[int, ...] = field(default=(), compare=False)  # what tells its file from others of that name
 
-    @property
+    @cached_property
     def pairs(self) -> int:
         """The number of pairs."""
         return sum(map(len, self.calls))
+
+    @cached_property
+    def digests(self) -> str:
+        """The digests of all calls."""
+        return "".join(call.digest for call in self.calls)
 
 
 @dataclass(frozen=True)
@@ -106,14 +112,14 @@ class Journal:
     # --- reading -------------------------------------------------------------------------------------------------
 
     @classmethod
-    def read(cls, model: Path, *, verify: bool = False) -> Journal:
+    def read(cls, model: Path, *, verify: bool = False, known: Journal | None = None) -> Journal:
         """Read the journal of a model and check it; `verify`: also what only adding needs.
 
-        A model that nothing was added to has an empty one.
+        A model that nothing was added to has an empty one. What is `known` is not read again.
         """
         for _ in range(_ATTEMPTS):
             try:
-                journal = cls._read(model)
+                journal = cls._read(model, {} if known is None else {item.folder: item for item in known.segments})
                 if verify:
                     journal.lessons()
                 return journal
@@ -125,15 +131,19 @@ class Journal:
         raise ModelError(f"{problem.filename}: a file of the model is missing; {_REMEDY}")
 
     @classmethod
-    def _read(cls, model: Path) -> Journal:
+    def _read(cls, model: Path, known: Mapping[Path, Segment]) -> Journal:
         chosen, leftovers = _choose(model / FOLDER)
         segments = []
         for segment in chosen:
             path = segment.folder / PAIRS
+            identity, before = _identity(path), known.get(segment.folder)
+            if before is not None and before.identity == identity:
+                segments.append(before)
+                continue
             calls = tuple(_read_calls(path, path.read_bytes(), segment.first))
             if len(calls) != segment.last - segment.first + 1:
                 raise ModelError(f"{path}: {len(calls)} calls, expected those of its folder's name; {_REMEDY}")
-            segments.append(Segment(segment.folder, segment.first, segment.last, calls))
+            segments.append(Segment(segment.folder, segment.first, segment.last, calls, identity))
         return cls(model, tuple(segments), leftovers)
 
     @cached_property
@@ -143,7 +153,7 @@ class Journal:
 
     def __len__(self) -> int:
         """Return the number of pairs."""
-        return sum(map(len, self.calls))
+        return sum(segment.pairs for segment in self.segments)
 
     @cached_property
     def remaining(self) -> list[tuple[int, Pair, Call]]:
@@ -180,7 +190,7 @@ class Journal:
     @cached_property
     def digest(self) -> str:
         """What tells this journal from every other one, however its calls are joined."""
-        return hashlib.sha256("".join(call.digest for call in self.calls).encode()).hexdigest()
+        return hashlib.sha256("".join(segment.digests for segment in self.segments).encode()).hexdigest()
 
     @property
     def size(self) -> int:
@@ -223,13 +233,16 @@ class Journal:
         tail = self.segments[-count:]
         text = b"".join((segment.folder / PAIRS).read_bytes() for segment in tail)
         lessons = [lesson for segment in tail if (lesson := _read_lesson(segment)) is not None]
-        journal = self._with(count, tail[0].first, tail[-1].last, text, _join_lessons(lessons))
+        calls = tuple(call for segment in tail for call in segment.calls)
+        journal = self._with(count, tail[0].first, tail[-1].last, text, _join_lessons(lessons), calls)
         for segment in tail:
             places.remove(segment.folder)
         return journal
 
-    def _with(self, replaced: int, first: int, last: int, text: bytes, lesson: Lesson | None) -> Journal:
-        """Write a segment in the place of the last `replaced` ones."""
+    def _with(
+        self, replaced: int, first: int, last: int, text: bytes, lesson: Lesson | None, calls: tuple[Call, ...] = ()
+    ) -> Journal:
+        """Write a segment in the place of the last `replaced` ones; `calls` are those of the text, if known."""
         home = self.model / FOLDER
         for leftover in self.leftovers:
             places.remove(leftover)
@@ -242,7 +255,8 @@ class Journal:
             places.allow_readers(fresh)
             os.rename(fresh, folder)  # from here on it is there
         places.sync_folder(home)
-        segment = Segment(folder, first, last, tuple(_read_calls(folder / PAIRS, text, first)))
+        path = folder / PAIRS
+        segment = Segment(folder, first, last, calls or tuple(_read_calls(path, text, first)), _identity(path))
         return Journal(self.model, (*self.segments[: len(self.segments) - replaced], segment))
 
 
@@ -268,6 +282,11 @@ def is_journal(name: str) -> bool:
     """Say whether a file of a model, ``added/00000001-00000001/pairs.jsonl``, belongs to its journal."""
     parts = name.split("/")
     return len(parts) == 3 and parts[0] == FOLDER and bool(_NAME.fullmatch(parts[1]))
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    facts = os.stat(path)
+    return facts.st_dev, facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
 class _Gap(ModelError):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from camber.corpus.cleaning import CleanSettings, clean
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError, ModelError
 from camber.files import read_lines, read_parallel
+from camber.formats.bilingual.unit import one_line
 from camber.model import places
 from camber.model.directory import ModelDirectory, changing, check_place, is_model
 from camber.model.journal import Journal, Pair
@@ -42,6 +44,8 @@ def add(
     target: Name | Sequence[str],
     *,
     alignment: Name | None = None,
+    author: str = "",
+    time: str = "",
     engine: Engine = LOCAL,
 ) -> Translator:
     """Add sentence pairs to a phrase or hierarchical model and return it, opened again.
@@ -49,12 +53,13 @@ def add(
     `source` and `target` are parallel files, or lists of raw lines. The pairs are tokenised and cleaned as in training
     and aligned with what its aligner learnt, or as `alignment` says, a Pharaoh file with a line for every pair. A line
     that repeats the source of an added pair is translated as its target, the latest one if there are several; other
-    lines make use of the pairs' phrases. The model is changed whole or not at all.
+    lines make use of the pairs' phrases. The model is changed whole or not at all. The journal says who added the
+    pairs, and when, if that is given: an `author`, and a `time` in any form ("now": of this moment).
 
     >>> camber.add("my-model", ["Guten Morgen!"], ["Good morning!"])                # doctest: +SKIP
     """
     adder = Adder(model)
-    adder.add(source, target, alignment=alignment, engine=engine)
+    adder.add(source, target, alignment=alignment, author=author, time=time, engine=engine)
     return adder.load()
 
 
@@ -69,6 +74,7 @@ class Adder:
     def __init__(self, model: Name) -> None:
         self.model = Path(model)
         self._known: _Known | None = None
+        self._directory: ModelDirectory | None = None
 
     def add(
         self,
@@ -76,16 +82,18 @@ class Adder:
         target: Name | Sequence[str],
         *,
         alignment: Name | None = None,
+        author: str = "",
+        time: str = "",
         engine: Engine = LOCAL,
     ) -> int:
         """Add pairs as :func:`add` does, without opening the model; return how many were added."""
-        lines = _read(source, target)
+        lines, who, when = _read(source, target), one_line(author), moment(time)
         if not is_model(self.model):
             ModelDirectory.open(self.model)  # says what is there instead
         check_place(self.model)
         path = self.model.resolve()
         with places.telling_of_the_disk(path), changing(path, PATIENCE):
-            directory = ModelDirectory.open(self.model)
+            directory = ModelDirectory.open(self.model, known=self._directory)
             _check(directory, alignment)
             if self._known is None or self._known.made != directory.made:
                 self._known = _Known(directory.made, TextPipeline.load(directory.path / "text"))
@@ -98,10 +106,11 @@ class Adder:
             if given is None:
                 links, lesson = align_added(self._known.aligner(directory), bitext, engine)
                 links = with_sure_links(links, sure)
-                journal = directory.journal.appended(_pairs(lines, tokens, kept, links), lesson)
+                journal = directory.journal.appended(_pairs(lines, tokens, kept, links), lesson, author=who, time=when)
                 self._known.learn(lesson, journal)
             else:
-                journal = directory.journal.appended(_pairs(lines, tokens, kept, given), None)
+                journal = directory.journal.appended(_pairs(lines, tokens, kept, given), None, author=who, time=when)
+        self._directory = replace(directory, journal=journal)
         count = len(journal) - len(directory.journal)
         log.info("added %s pairs to %s", f"{count:,}", self.model)
         return count
@@ -138,6 +147,15 @@ class _Known:
         """Keep what the last call of a journal taught for the next one."""
         self.lessons.append(lesson)
         self.digest = journal.digest
+
+
+def moment(time: str) -> str:
+    """Return a time as it is told; "now" is this moment, in UTC.
+
+    >>> moment("3 May"), len(moment("now"))
+    ('3 May', 20)
+    """
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time == "now" else one_line(time)
 
 
 def _read(source: Name | Sequence[str], target: Name | Sequence[str]) -> tuple[list[str], list[str]]:

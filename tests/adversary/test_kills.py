@@ -23,6 +23,7 @@ from camber.model.directory import ModelDirectory, is_model
 from camber.model.journal import MOST_SEGMENTS
 from camber.model.translator import load
 from camber.pipeline.add import Adder, add
+from camber.pipeline.forget import forget
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 from camber.pipeline.tune import tune_model
@@ -189,6 +190,26 @@ def test_adding_is_killed_and_repeated(files, tmp_path):
         assert not leftovers(folder)
 
     action: Callable[[Path], Any] = lambda folder: add(folder / "m", *pair)  # noqa: E731
+    assert visit(action, lambda folder: shutil.copytree(old, folder / "m"), fine, done, home) > 3
+
+
+def test_taking_back_is_killed_and_repeated(files, tmp_path):
+    old, home = tmp_path / "old", tmp_path / "home"
+    make(files, old)
+    pair = ["¡ hasta el martes !"], ["see you on Tuesday !"]
+    before = load(old).translate(pair[0])
+    add(old, *pair)
+
+    def fine(folder: Path) -> None:
+        assert load(folder / "m").translate(pair[0]) in (before, pair[1])
+
+    def done(folder: Path) -> None:
+        model = camber.load(folder / "m")
+        assert model.translate(pair[0]) == before
+        assert model.directory.sizes["added_pairs"] == 0
+        assert not leftovers(folder)
+
+    action: Callable[[Path], Any] = lambda folder: forget(folder / "m", texts=pair[0])  # noqa: E731
     assert visit(action, lambda folder: shutil.copytree(old, folder / "m"), fine, done, home) > 3
 
 

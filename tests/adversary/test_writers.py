@@ -21,6 +21,7 @@ from camber.model import directory as directory_module
 from camber.model.directory import ModelDirectory
 from camber.model.translator import load
 from camber.pipeline import add as add_module
+from camber.pipeline import forget as forget_module
 from camber.pipeline import tune as tune_module
 from camber.pipeline.add import add
 from camber.pipeline.settings import TrainSettings
@@ -160,6 +161,29 @@ def test_pairs_are_added_while_pairs_are_added(model, meanwhile, monkeypatch):
     meanwhile(add_module, "align_added", other)
     add(model, *PAIR)
     assert ModelDirectory.open(model, verify=True).sizes["added_pairs"] == 1
+
+
+def test_pairs_are_taken_back_while_pairs_are_added(model, meanwhile, monkeypatch):
+    monkeypatch.setattr(forget_module, "PATIENCE", 0.0)
+    add(model, ["uno"], ["one"])
+
+    def other() -> None:
+        with pytest.raises(CamberError, match="in use by another process"):
+            forget_module.forget(model, texts=["uno"])
+
+    meanwhile(add_module, "align_added", other)
+    add(model, *PAIR)
+    assert ModelDirectory.open(model, verify=True).sizes["added_pairs"] == 2
+    forget_module.forget(model, texts=["uno"])
+    assert ModelDirectory.open(model, verify=True).sizes["added_pairs"] == 1
+
+
+def test_pairs_are_taken_back_while_a_model_is_tuned(model, files, meanwhile):
+    add(model, *PAIR)
+    meanwhile(tune_module, "with_weights", lambda: forget_module.forget(model, texts=PAIR[0]))
+    _tune(files, model)
+    assert load(model).translate(PAIR[0]) != PAIR[1]
+    assert load(model).weights.signature.startswith("tuner:pro")
 
 
 def test_pairs_are_added_while_a_model_is_tuned(model, files, meanwhile):

@@ -1,0 +1,32 @@
+"""Pairs for a model that exists, from files with both languages: TMX, XLIFF, PO, tables."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from camber.files import read_lines
+from camber.pipeline.importing import SIDES, Corpus, import_corpora
+from camber.progress import log
+from camber.text.pipeline import TextPipeline
+
+
+def pairs_of_files(
+    model: str | Path, files: Sequence[str | Path], source_lang: str = "", target_lang: str = ""
+) -> tuple[list[str], list[str]]:
+    """Return the confirmed pairs of some files, in the languages of a model unless others are named.
+
+    A broken file is an error, and nothing is read of the others then.
+    """
+    settings = TextPipeline.load(Path(model) / "text").settings
+    with tempfile.TemporaryDirectory() as folder:
+        report = import_corpora(
+            [Corpus(Path(file)) for file in files],
+            source_lang or settings.source_lang,
+            target_lang or settings.target_lang,
+            Path(folder),
+        )
+        log.info("%s", report)
+        source, target = (read_lines(Path(folder) / name) for name in SIDES)
+    return source, target
