@@ -25,6 +25,7 @@ __getattr__, __dir__, __all__ = attach(
         "curves": "camber.report.curves",
         "Adder": "camber.pipeline.add",
         "add": "camber.pipeline.add",
+        "analyse": "camber.pipeline.analyse",
         "forget": "camber.pipeline.forget",
         "import_files": "camber.pipeline.importing",
         "select": "camber.pipeline.select",

@@ -15,6 +15,7 @@ import click
 #: verb → one-line help (the module camber.cli.<verb>, with _ for - and behind a keyword, holds `command`)
 VERBS = {
     "add": "Add sentence pairs to a model, without training.",
+    "analyse": "Say what a job is made of, and how much of it is remembered.",
     "align": "Word-align two parallel files.",
     "calibrate": "Find out how sure a model's translations are.",
     "combine": "Make one model of several, with weights for what they agree upon.",

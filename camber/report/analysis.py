@@ -1,0 +1,47 @@
+"""The page of an analysis: what a job is made of, file by file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from camber.files import write_whole
+from camber.pipeline.analyse import Analysis, Part, told_of_unknown
+from camber.report.markup import Markup, document, element, join
+from camber.report.style import PAGE_STYLE, picture_style
+
+_STYLE = """
+table{border-collapse:collapse;margin:.5rem 0 1rem}
+td,th{padding:.25rem .9rem;text-align:right;border-bottom:1px solid var(--line)}
+td:first-child,th:first-child{text-align:left}
+tr:last-child td{font-weight:600}
+.share{display:inline-block;height:.7rem;background:var(--accent);vertical-align:middle}
+"""
+
+
+def page(analysis: Analysis, model: str = "") -> str:
+    """Return the page of an analysis, which needs nothing beside itself."""
+    parts = [analysis.total, *analysis.files] if len(analysis.files) > 1 else analysis.files
+    told = "How like segments are to what the model remembers; one that came before is a repetition."
+    if analysis.quality:
+        how = "held against references" if analysis.calibrated else "not calibrated"
+        told += f" The expected quality is how sure the engine is of its translations ({how}), by words."
+    title = f"Analysis{f' with {model}' if model else ''}"
+    body = element("main", element("h1", title), element("p", told), join(_part(analysis, part) for part in parts))
+    return document(title, picture_style() + PAGE_STYLE + _STYLE, body)
+
+
+def write_analysis(out: str | Path, analysis: Analysis, model: str = "") -> None:
+    """Write the page."""
+    with write_whole(out) as stream:
+        stream.write(page(analysis, model) + "\n")
+
+
+def _part(analysis: Analysis, part: Part) -> Markup:
+    head, *rows = analysis.rows(part)
+    words = max(1, part.all.words)
+    widths = [100 * band.words / words for band in part.bands.values()] + [None]
+    lines = [element("tr", *(element("th", cell) for cell in (*head, "")))]
+    for row, width in zip(rows, widths, strict=True):
+        bar = "" if width is None else element("span", class_="share", style=f"width:{width * 2:.0f}px")
+        lines.append(element("tr", *(element("td", cell) for cell in row), element("td", bar)))
+    return element("section", element("h2", part.name), element("table", *lines), element("p", told_of_unknown(part)))

@@ -1,0 +1,75 @@
+"""camber analyse: every segment and word is in one band, and files together are the sum of each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from camber.cli import cli
+from camber.engine import Threads
+from camber.errors import CamberError
+from camber.files import read_lines, write_lines
+from camber.model.translator import load
+from camber.pipeline.analyse import BANDS, NONE, REPEATED, analyse, band_of
+from camber.report.analysis import page
+
+ONE = Threads(1)
+
+
+@pytest.fixture
+def files(hotel_files: Path, tmp_path: Path) -> list[Path]:
+    known = read_lines(hotel_files / "train.es")[0]
+    write_lines(tmp_path / "one.txt", [known, known, "zzyx <qwv> & blorpfen", ""])
+    write_lines(tmp_path / "two.po", ['msgid "zzyx"', 'msgstr ""', "", f'msgid "{known}"', 'msgstr ""'])
+    return [tmp_path / "one.txt", tmp_path / "two.po"]
+
+
+def test_segments_are_counted_by_what_is_remembered_of_them(hotel_model: Path, files: list[Path]) -> None:
+    found = analyse(hotel_model, files, engine=ONE)
+    one, two = found.files
+    assert [one.bands[band].segments for band in (REPEATED, "100 %", NONE)] == [1, 1, 1]
+    assert [two.bands[band].segments for band in (REPEATED, "100 %", NONE)] == [1, 0, 1]
+    assert one.bands[NONE].words == 3
+    assert set(one.unknown) == {"zzyx", "qwv", "blorpfen"}
+    for band in BANDS:
+        for name in ("segments", "words", "sure"):
+            parts = sum(getattr(part.bands[band], name) for part in found.files)
+            assert getattr(found.total.bands[band], name) == pytest.approx(parts)
+    assert all(0 <= (band.quality or 0) <= 1 for band in found.total.bands.values())
+    (best,) = next(load(hotel_model).translations(["zzyx"], confidence=True, engine=ONE))
+    assert two.bands[NONE].quality == pytest.approx(best.confidence)
+
+
+def test_the_band_is_that_of_the_best_match(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:
+    lines = [f"{line} extra" for line in read_lines(hotel_files / "train.es")[:20]]
+    write_lines(tmp_path / "text", lines)
+    found = analyse(hotel_model, tmp_path / "text", quality=False)
+    model = load(hotel_model)
+    expected = [band_of(next((m.percent for m in model.matches(line, 0.5, 1)), 0)) for line in dict.fromkeys(lines)]
+    for band in BANDS[1:]:
+        assert found.total.bands[band].segments == expected.count(band)
+    assert found.total.bands[REPEATED].segments == len(lines) - len(expected)
+
+
+def test_the_command_has_a_table_json_and_a_page(hotel_model: Path, files: list[Path], tmp_path: Path) -> None:
+    run = CliRunner().invoke(cli, ["analyse", str(hotel_model), *map(str, files), "--out", str(tmp_path / "a.html")])
+    assert run.exit_code == 0, run.output
+    assert "all files" in run.stdout
+    assert "unknown words" in run.stdout
+    html = (tmp_path / "a.html").read_text("utf-8")
+    assert "zzyx" in html
+    assert "<qwv>" not in html
+    told = json.loads(CliRunner().invoke(cli, ["analyse", str(hotel_model), str(files[0]), "--json"]).stdout)
+    assert told["total"]["bands"]["all"]["segments"] == 3
+    assert page(analyse(hotel_model, files, quality=False)).count("<table") == 3
+
+
+def test_what_cannot_be_analysed_is_told(hotel_model: Path, tmp_path: Path) -> None:
+    write_lines(tmp_path / "empty", [""])
+    with pytest.raises(CamberError, match="no text"):
+        analyse(hotel_model, tmp_path / "empty")
+    with pytest.raises(CamberError, match="no such file"):
+        analyse(hotel_model, tmp_path / "missing")
