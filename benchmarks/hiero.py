@@ -312,7 +312,7 @@ def compare(extractor: HieroExtractor, sentences: Sequence[Sequence[str]], folde
                 count = next(f for f in features.split() if f.startswith("CountEF="))
                 theirs[source.replace("[X,", "["), target.replace("[X,", "[")] = float(count[8:])
         found = extractor.grammar(Input(sentence))
-        counts = found.features[:, found.names.index("count_st")]
+        counts = np.log10(1.0 + found.features[:, found.names.index("count_st")])  # as cdec has them
         ours = {
             (" ".join(found.source_side(rule)), " ".join(found.target_side(rule))): counts[rule]
             for rule in range(len(found))

@@ -34,6 +34,8 @@ from camber.tune.tuners import TUNERS, make_tuner, tuner_settings
 
 #: how sharply scores tell hypotheses: what is tried, in units of the standard deviation of a list's scores
 SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)
+#: what PRO is told: there are few lists, whose features are alike, and with less restraint it learns them by heart
+PRO = "brevity=smoothed l2=100"
 #: parts of the dev set that are held out one after the other to see whether fitted weights help
 FOLDS = 2
 
@@ -42,8 +44,13 @@ FOLDS = 2
 class CombineSettings(ConsensusSettings):
     """How models are combined."""
 
-    tuner: str = setting("mert", "how weights are fitted to the joined lists", choices=TUNERS)
-    tuner_options: str = setting("", 'settings of the tuner\'s own, such as "restarts=40"')
+    tuner: str = setting("pro", "how weights are fitted to the joined lists", choices=TUNERS)
+    tuner_options: str = setting("", f'settings of the tuner\'s own; of pro, without any, "{PRO}"')
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The settings of the tuner's own."""
+        return tuner_settings(self.tuner, self.tuner_options or (PRO if self.tuner == "pro" else ""))
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ def combine_models(
     if len({Path(model).resolve() for model in models}) < len(models):
         raise CamberError("a model is named twice; a combination wants different ones")
     check_place(out, COMBINATION)
-    tuner_settings(chosen.tuner, chosen.tuner_options)  # an unknown one is told before anything is decoded
+    make_tuner(chosen.tuner, **chosen.own)  # an unknown setting is told before anything is decoded
     directories = [ModelDirectory.open(model) for model in models]
     for directory in directories:
         check_member(directory)
@@ -135,7 +142,7 @@ def combine(
         if score > untuned:
             untuned, scales, data = score, scale / deviations, columns
     assert data is not None
-    tuner = make_tuner(settings.tuner, **tuner_settings(settings.tuner, settings.tuner_options))
+    tuner = make_tuner(settings.tuner, **settings.own)
 
     def fit(part: TuningData) -> F8:
         return tuner.fit(part, start, seed=seed, engine=engine).weights

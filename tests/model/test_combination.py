@@ -113,12 +113,12 @@ def test_every_thread_finds_the_same(hotel_model: Path, hotel_hiero: Path, lines
     assert [best[0].links for best in one] == [best[0].links for best in two]
 
 
-def test_terms_of_a_glossary_are_kept_by_all_members(hotel_model: Path, hotel_hiero: Path) -> None:
+def test_terms_and_beginnings_are_kept_by_all_members(hotel_model: Path, hotel_hiero: Path) -> None:
     translator = together([load(hotel_model), load(hotel_hiero)], SMALL)
     glossary = camber.Glossary.of({"habitación": "chamber"})
     assert "chamber" in translator.translate(["una habitación doble"], glossary=glossary)[0]
-    with pytest.raises(CamberError, match="cannot complete what was begun"):  # a chart cannot
-        translator.translate(["una habitación doble"], prefix="a")
+    assert translator.decoder.takes == {"terms", "prefix"}
+    assert translator.translate(["una habitación doble"], prefix="Camber")[0].startswith("Camber")
 
 
 def run(*arguments: object) -> str:
