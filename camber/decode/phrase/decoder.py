@@ -294,11 +294,8 @@ class PhraseDecoder(Weighed):
         known = np.unique(alone[alone >= 0])
         rows = rules_of(batch.store, known)
         worth = self.weighing.rule_worth(rule_values(batch, rows), rule_columns(self._own))
-        best = (
-            np.maximum.reduceat(worth, offsets_from(np.diff(batch.store.rule_offsets)[known])[:-1])
-            if len(rows)
-            else worth
-        )
+        sizes = batch.store.rule_offsets[known + 1] - batch.store.rule_offsets[known]
+        best = np.maximum.reduceat(worth, offsets_from(sizes)[:-1]) if len(rows) else worth
         source = np.full(len(spans), -GIVEN * nat)
         source[alone >= 0] = best[np.searchsorted(known, alone[alone >= 0])] - UNSAID * nat
         return Costs(GIVEN * nat, source)
