@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A glossary of 500 words that the training translates otherwise; completing translations; how sure the engine is.
+"""A glossary of 500 words that the training translates otherwise; completing translations.
 
     python benchmarks/terms.py [--data ../shared] [--phrase MODEL] [--hiero MODEL]
 
@@ -25,6 +25,7 @@ from camber.decode.terms import TermFinder
 from camber.engine import Threads
 from camber.files import read_lines
 from camber.formats.glossary.glossary import Glossary
+from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator, load
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
@@ -56,21 +57,23 @@ def make_glossary(model: Translator, lines: list[str]) -> tuple[Glossary, set[st
     return Glossary.of(entries), words
 
 
-def others_bleu(texts: list[str], references: list[str], words: set[str], model: Translator) -> float:
-    """Return the BLEU of the words that a glossary has nothing to do with."""
+def others(texts: list[str], words: set[str], model: Translator) -> list[str]:
+    """Return the words of texts that a glossary has nothing to do with."""
     tokenise = model.text.target_tokenizer.tokenise
-
-    def left(line: str) -> str:
-        return " ".join(token for token in tokenise(line) if token.lower() not in words)
-
-    return sacrebleu.corpus_bleu(
-        list(map(left, texts)), [list(map(left, references))], tokenize="none", force=True
-    ).score
+    return [" ".join(token for token in tokenise(text) if token.lower() not in words) for text in texts]
 
 
-def measure_terms(name: str, model: Translator, glossary: Glossary, words: set[str], data: Path) -> None:
+def interval(one: np.ndarray, two: np.ndarray, metric: BLEU) -> tuple[float, float]:
+    """Return the 95 % interval of the difference of two BLEU scores: sentences drawn 1,000 times."""
+    rng = np.random.default_rng(1)
+    drawn = [rng.integers(len(one), size=len(one)) for _ in range(1000)]
+    low, high = np.percentile([metric.score(two[d].sum(0)) - metric.score(one[d].sum(0)) for d in drawn], [2.5, 97.5])
+    return float(low), float(high)
+
+
+def measure_terms(name: str, model: Translator, glossary: Glossary, words: set[str], data: Path, part: str) -> None:
     """Print what a glossary does to the translations of the test set."""
-    lines, references = read_lines(data / "test.fr"), read_lines(data / "test.en")
+    lines, references = read_lines(data / f"{part}.fr"), read_lines(data / f"{part}.en")
     finder = TermFinder(glossary, model.text)
     times, texts = {}, {}
     model.translate(lines[:20], ONE, glossary=glossary)
@@ -86,10 +89,14 @@ def measure_terms(name: str, model: Translator, glossary: Glossary, words: set[s
         said = Counter(token.lower() for token in model.text.target_tokenizer.tokenise(text))
         wanted += asked.total()
         obeyed += (asked & said).total()
-    scores = {kind: others_bleu(some, references, words, model) for kind, some in texts.items()}
+    metric, wished = BLEU(tokenize="none"), others(references, words, model)
+    rows = {kind: metric.statistics(others(some, words, model), [wished]) for kind, some in texts.items()}
+    scores = {kind: metric.score(some.sum(0)) for kind, some in rows.items()}
+    low, high = interval(rows["without"], rows["with"], metric)
     print(f"{name}: {len(glossary)} entries, {wanted} terms in {len(lines)} lines")
     print(f"  obeyed                {obeyed} ({100 * obeyed / wanted:.2f} %)")
-    print(f"  BLEU of other words   {scores['without']:.2f} without, {scores['with']:.2f} with")
+    print(f"  BLEU of other words   {scores['without']:.2f} without, {scores['with']:.2f} with", end="; ")
+    print(f"95 % interval of the difference {low:+.2f} … {high:+.2f}; {sum(map(len, map(str.split, wished))):,} words")
     ratio = times["with"] / times["without"]
     print(f"  CPU seconds           {times['without']:.1f} without, {times['with']:.1f} with: {ratio:.2f} times")
 
@@ -123,6 +130,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
     parser.add_argument("--phrase", type=Path, help="a phrase model of tatoeba-fr-en")
     parser.add_argument("--hiero", type=Path, help="a hierarchical one")
+    parser.add_argument("--part", choices=("dev", "test"), default="test", help="which set is translated")
     options = parser.parse_args()
     data = options.data / "data" / "tatoeba-fr-en"
     if not data.is_dir():
@@ -137,9 +145,9 @@ def main() -> None:
                 dev = {"dev_source": data / "dev.fr", "dev_target": data / "dev.en"}
                 train(data / "train.fr", data / "train.en", path, method=method, settings=settings, **dev)
             models[method] = load(path)
-        glossary, words = make_glossary(models["phrase"], read_lines(data / "test.fr"))
+        glossary, words = make_glossary(models["phrase"], read_lines(data / f"{options.part}.fr"))
         for method, model in models.items():
-            measure_terms(method, model, glossary, words, data)
+            measure_terms(method, model, glossary, words, data, options.part)
             if "prefix" in model.decoder.takes:
                 measure_prefixes(method, model, data)
 

@@ -82,6 +82,13 @@ if TYPE_CHECKING:
 @click.option("--protect", metavar="REGEX", default="", help="More text that must come back as it is.")
 @click.option("--mbr", is_flag=True, help="Take what expects most BLEU if others of the list are right.")
 @settings_options(ConsensusSettings)
+@click.option(
+    "--number-format",
+    type=click.Choice(["keep", "target"]),
+    default=None,
+    show_default="the model's own: keep",
+    help="Write numbers as in the source, or as the target language does.",
+)
 @settings_options(DecodeSettings, shown="the model's own")
 @settings_options(PreimageSettings, shown="the model's own", but=_PHRASE_FLAGS)
 @engine_option
@@ -103,6 +110,7 @@ def command(
     format: str,
     split: bool | None,
     protect: str,
+    number_format: str | None,
     mbr: bool,
     engine: Engine,
     **values: Any,
@@ -132,9 +140,8 @@ def command(
         refuse_idle(["all"], "to text that is translated line by line")
     changes = given(DecodeSettings, values) | given(PreimageSettings, values, but=_PHRASE_FLAGS)
     consensus = pick(ConsensusSettings, values)
-    translator = _reading(
-        _searching(_opened(models, consensus, mbr=mbr), models[0], changes), models[0], format, split, protect
-    )
+    opened = _searching(_opened(models, consensus, mbr=mbr), models[0], changes)
+    translator = _reading(opened, models[0], format, split, protect, number_format)
     languages = translator.text.settings.source_lang, translator.text.settings.target_lang
     terms = Glossary.read(glossary, *languages) if glossary else None
     if in_place and source is not None:
@@ -220,16 +227,19 @@ def _opened(models: Sequence[Path], consensus: ConsensusSettings, *, mbr: bool) 
     return together(translators, consensus)
 
 
-def _reading(translator: Translator, model: Path, format: str, split: bool | None, protect: str) -> Translator:
+def _reading(
+    translator: Translator, model: Path, format: str, split: bool | None, protect: str, number_format: str | None
+) -> Translator:
     """Return the translator with another way to read lines; models of tokens, and old ones, have none."""
     text = translator.text
-    if not text.protects and (protect or format != TEXT_FORMATS[0]):
-        raise click.UsageError(f"--protect and --format: {model} was trained without protected text")
+    if not text.protects and (protect or number_format == "target" or format != TEXT_FORMATS[0]):
+        raise click.UsageError(f"--protect, --format and --number-format: {model} was trained without protected text")
     if text.settings.tokenizer == "none" and split:
         raise click.UsageError(f"--split: {model} is a model of tokenised text, one sentence per line")
-    if split is None and not protect:
+    named = {"split": split, "number_format": number_format}
+    changes: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    if not changes and not protect:
         return translator
-    changes: dict[str, Any] = {} if split is None else {"split": split}
     return translator.reading(changes | ({"protect": protect} if protect else {}))
 
 

@@ -28,9 +28,10 @@ from camber.progress import log
 from camber.settings import Settings, setting
 from camber.text.case import Truecaser, is_shouted, lower, recase, sentence_starts, upper
 from camber.text.detokenise import TYPOGRAPHY, learn_spaces, spelt
+from camber.text.figures import as_written_in, percent_gap
 from camber.text.places import gaps_of, places_in, places_of
 from camber.text.prepared import Paragraph, Prepared
-from camber.text.protect import CLOSE, FIGURE, OPEN, THING, find_spans, user_pattern
+from camber.text.protect import CLASS_OF, CLOSE, FIGURE, NUMBER, OPEN, THING, find_spans, user_pattern
 from camber.text.restore import Links, Restored, restore
 from camber.text.retag import placed_tags, retag, tags_of_sentences
 from camber.text.sentences import split_sentences
@@ -42,6 +43,8 @@ _SETTINGS_FILE = "text.json"
 _CASE_FILES = ("truecase.source.tsv", "truecase.target.tsv")
 #: what models were made with that do not know of a setting
 _BEFORE = {"protection": False, "split": False, "segment": False}
+#: formats of numbers
+KEEP, TARGET = "keep", "target"
 _OPENS, _CLOSES = f"@{OPEN}@", f"@{CLOSE}@"
 
 
@@ -57,6 +60,9 @@ class TextSettings(Settings):
         True, "bring placeholders, mark-up, code, addresses, file names and numbers back as they are"
     )
     protect: str = setting("", "regular expression for more text that must come back as it is")
+    number_format: str = setting(
+        KEEP, "numbers: keep, or write them as the target language does (1,234.5 or 1.234,5)", choices=(KEEP, TARGET)
+    )
     segment: bool = setting(True, "split text that is written without spaces (Chinese, Japanese, Thai, Lao, Khmer)")
     split: bool = setting(True, "translate the sentences of a line one by one")
 
@@ -127,7 +133,7 @@ class TextPipeline:
         return cls(settings, *casers, spaces)
 
     def reading(self, changes: Mapping[str, Any]) -> TextPipeline:
-        """Return the same pipeline with ``split`` or ``protect`` changed; a pattern is one more beside the old one."""
+        """Return the same pipeline with some settings changed; a pattern to protect is one more beside the old."""
         changes = dict(changes)
         if old := self.settings.protect:
             changes["protect"] = f"(?:{old})|(?:{changes['protect']})" if changes.get("protect") else old
@@ -304,6 +310,8 @@ class TextPipeline:
             gaps = self._gaps(written, restored.origins, source)
             if gaps:
                 gaps[0] = source.gaps[0]
+        if self.settings.number_format == TARGET:
+            self._reformat(written, gaps, restored.origins, source)
         if source.tags:
             text, places = retag(source.tags, written, gaps, restored.origins, restored.best)
         else:
@@ -354,6 +362,15 @@ class TextPipeline:
                 cased[to] = token
             elif to not in heads and at in begins:
                 cased[to] = self.source_case.unseen(token)
+
+    def _reformat(self, written: list[str], gaps: list[str], origins: list[int], source: Prepared) -> None:
+        """Write the source's numbers as the target language does, and the space before a percent sign."""
+        languages = self.settings.source_lang, self.settings.target_lang
+        for to, at in enumerate(origins):
+            if at in source.protected and CLASS_OF[source.tokens[at]] == NUMBER:
+                written[to] = as_written_in(written[to], *languages)
+                if to + 1 < len(written) and written[to + 1] == "%":
+                    gaps[to + 1] = percent_gap(languages[1])
 
     def _recased(self, tokens: Sequence[str], source: Prepared) -> Sequence[str]:
         if self.settings.lowercase or self.settings.tokenizer == "none":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from camber.text.brackets import mend_brackets, mend_quotes
 from camber.text.prepared import Prepared
 from camber.text.protect import CLASS_OF, CLOSE, OPEN
 
@@ -51,7 +52,27 @@ def restore(tokens: Sequence[str], source: Prepared, links: Links | None, begun:
         for position in spare:
             links = _put_back(out, origins, links, position, source, repairs, begun)
         _order_pairs(out, origins, source, repairs)
-    return Restored(out, origins, links or (), repairs)
+    links = _mend_pairs(out, origins, links or (), source, repairs, begun)
+    return Restored(out, origins, links, repairs)
+
+
+def _mend_pairs(
+    tokens: list[str], origins: list[int], links: Links, source: Prepared, repairs: list[str], begun: int
+) -> Links:
+    """Let brackets and quotation marks be in pairs."""
+    now = [links]
+
+    def put_back(at: int) -> None:
+        now[0] = _put_back(tokens, origins, now[0], at, source, repairs, begun)
+
+    def leave_out(to: int) -> None:
+        repairs.append(f"{tokens[to]} without its partner was left out")
+        del tokens[to], origins[to]
+        now[0] = [(at, other - (other > to)) for at, other in now[0] if other != to]
+
+    for mend in (mend_brackets, mend_quotes):
+        mend(tokens, origins, source.tokens, put_back, leave_out)
+    return now[0]
 
 
 def _copies(tokens: Sequence[str], source: Prepared, links: Links) -> list[int]:
@@ -99,7 +120,7 @@ def _put_back(
     tokens: list[str], origins: list[int], links: Links, position: int, source: Prepared, repairs: list[str], begun: int
 ) -> Links:
     """Insert a span that is missing: behind what became of the word before it, or before that of the word behind it."""
-    repairs.append(f"{source.protected[position]} was put back")
+    repairs.append(f"{source.protected.get(position, source.plain[position])} was put back")
     places: dict[int, list[int]] = {}
     for at, to in links:
         places.setdefault(at, []).append(to)
