@@ -17,6 +17,37 @@ def _of(tests: str, *changes: Change) -> list[Mutation]:
 
 
 MUTATIONS: list[Mutation] = [
+    # --- files of two languages ---
+    *_of(
+        "formats/test_bilingual_tmx.py -k nearest",
+        ("formats/bilingual/tmx.py", "targets = nearest(codes, languages.target, sources)", "targets = [1]"),
+        ("formats/bilingual/languages.py", "return BASE if len(one) == 1 else VARIANT", "return BASE"),
+    ),
+    *_of(
+        "formats/test_bilingual_tmx.py -k highlighted",
+        ("formats/bilingual/elements.py", '_TEXT = frozenset(["hi", "mrk", "sm", "em"])', "_TEXT = frozenset()"),
+    ),
+    *_of(
+        "formats/test_bilingual_tmx.py -k entities",
+        ("formats/bilingual/elements.py", 'resolve_entities="internal"', "resolve_entities=False"),
+    ),
+    *_of(
+        "pipeline/test_translate_file.py -k units",
+        ("formats/documents/xliff.py", "if not may_be_translated(unit):", "if False:"),
+    ),
+    *_of(
+        "pipeline/test_translate_file.py -k replaced_only",
+        ("formats/documents/xliff.py", 'if unit.get("approved") == "yes" else []', "if False else []"),
+    ),
+    *_of(
+        "pipeline/test_translate_file.py -k marked_as_fuzzy",
+        ("formats/documents/po.py", 'return [Edit(at, at, " fuzzy,")]', "return []"),
+    ),
+    *_of(
+        "pipeline/test_importing.py -k broken",
+        ("pipeline/importing.py", "if found.problem and not keep_going:", "if False:"),
+        ("pipeline/importing.py", "if report.broken and not keep_going:", "if False:"),
+    ),
     # --- edges that other quick tests leave open ---
     *_of(
         "mutation/test_edges.py",
