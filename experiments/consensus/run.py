@@ -69,7 +69,12 @@ def main() -> None:
     if unknown := [name for name in options.sets if name not in SETS]:
         parser.error(f"unknown set {unknown[0]!r}; there are {', '.join(SETS)}")
     show()
-    titles = ["set", *SYSTEMS, "combined − best alone", "CPU-ms per sentence: phrase, hiero, phrase MBR, combined"]
+    titles = [
+        "set",
+        *SYSTEMS,
+        "together, combined − best alone",
+        "CPU-ms per sentence: phrase, hiero, phrase MBR, combined",
+    ]
     rows = [row(name, options) for name in options.sets or SETS]
     table = "\n".join([f"| {' | '.join(titles)} |", "|" + "---|" * len(titles), *rows])
     print(table)
@@ -112,13 +117,16 @@ def row(name: str, options: argparse.Namespace) -> str:
     tables = {system: metric.statistics(done[system]["lines"], [target]) for system in SYSTEMS}
     scores = {system: float(metric.score(table.sum(0))) for system, table in tables.items()}
     best = max(METHODS, key=lambda method: float(tuned[method]["dev"]))
-    p = paired_bootstrap(metric, [tables[best]], [tables["combined"]]).p
+    gains = []
+    for system in ("together", "combined"):
+        p = paired_bootstrap(metric, [tables[best]], [tables[system]]).p
+        gains.append(f"{scores[system] - scores[best]:+.2f} (p = {p:.3f})")
     milliseconds = [
         f"{1000 * done[s]['cpu'] / len(source):.0f}" for s in ("phrase", "hiero", "phrase, MBR", "combined")
     ]
     cells = [f"{scores[system]:.2f}" for system in SYSTEMS]
-    gain = f"{scores['combined'] - scores[best]:+.2f} (p = {p:.3f}{'' if fitted['fitted'] else ', not fitted'})"
-    return f"| {name} | {' | '.join(cells)} | {gain} | {', '.join(milliseconds)} |"
+    kept_weights = "" if fitted["fitted"] else " (not fitted)"
+    return f"| {name} | {' | '.join(cells)} | {', '.join(gains)}{kept_weights} | {', '.join(milliseconds)} |"
 
 
 def make(method: str, text: Text, folder: Path, work: Path, dev: Sequence[Path], engine: Engine) -> dict[str, float]:
