@@ -1,9 +1,11 @@
-"""Every tuner on Multi30k, German and French to English: means over replicas, beside what Moses reached.
+"""Every tuner on eight sets, phrase and hierarchical, judged on text that was not tuned on.
 
-    python experiments/tuners/run.py [--data ../shared] [--work FOLDER] [--replicas 3] [--write]
+    python experiments/tuners/run.py [--data ../shared] [--work FOLDER] [--replicas 3] [--methods phrase,hiero]
+                                     [--sets NAME,…] [--judge test|others] [--write]
 
-Weights are tuned on dev; test is translated once per replica, with the weights that were best on dev. Finished runs are
-kept in the work folder, so that an interrupted experiment goes on where it was. --write puts the table into README.md.
+A replica tunes on a third of a pool of dev sentences (texts.py), and is judged on test text, or (--judge others) on the
+other two thirds: that is for choosing, and test is for the end. Finished runs are kept in the work folder, so that an
+interrupted experiment goes on where it was; tables are made of what is there. --write puts them into README.md.
 """
 
 from __future__ import annotations
@@ -11,89 +13,158 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-import camber
 from camber.engine import Engine, Threads
+from camber.metrics.bleu import BLEU
+from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
-from camber.pipeline.settings import TrainSettings
-from camber.pipeline.tune import tune_translator
+from camber.pipeline.tune import dev_set
 from camber.progress import show
-from camber.tune.loop import TuneSettings
-from camber.tune.pro import Pro
+from camber.tune.loop import TuneSettings, tune_bent
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE))
 
-from steps import Sets, arguments, dev_and_test, kept, multi30k, scores, spread, write_tables  # noqa: E402
+from steps import arguments, kept, write_tables  # noqa: E402
+from texts import TEXTS, Lines, Set, read_set, trained  # noqa: E402
 
-TUNERS = ("mert", "pro", "pro-smoothed", "mira", "expected-bleu")  # smoothed: PRO's brevity penalty
-#: test BLEU of Moses with the same tuner (benchmarks/README.md)
-MOSES = {
-    ("de", "untuned"): 40.06,
-    ("de", "mert"): 40.27,
-    ("de", "pro"): 40.41,
-    ("de", "mira"): 40.17,
-    ("fr", "untuned"): 47.48,
-    ("fr", "mira"): 49.59,
-}
+UNTUNED, DEFAULT = "untuned", TuneSettings().tuner
+TUNERS = (UNTUNED, DEFAULT, "pro", "mira", "expected-bleu", "mert")
+#: how often a dev set is decoded at most, and how many lines of others a replica is judged on
+ROUNDS, OTHERS = 6, 500
+METRIC = BLEU(tokenize="none")
+TRIALS = 10_000
+
+
+class Run(NamedTuple):
+    """What is run once: names a file in the work folder."""
+
+    method: str
+    name: str
+    tuner: str
+    replica: int
+
+    def place(self, work: Path, judge: str) -> Path:
+        return work / f"{self.name}.{self.method}.{self.tuner}.{self.replica}.{judge}.json"
 
 
 def main() -> None:
-    """Run what is missing and print the table."""
+    """Run what is missing and print the tables."""
     parser = arguments(__doc__, HERE)
     parser.add_argument("--replicas", type=int, default=3)
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--methods", default="phrase,hiero")
+    parser.add_argument("--sets", default=",".join(TEXTS))
+    parser.add_argument("--tuners", default=",".join(TUNERS))
+    parser.add_argument("--judge", choices=("test", "others"), default="test")
+    parser.add_argument("--tables", action="store_true", help="run nothing; make tables of what is there")
     options = parser.parse_args()
-    text = multi30k(options)
+    if not (options.data / "data").is_dir():
+        parser.exit(1, f"{options.data}: no such folder; name the data folder with --data\n")
+    options.work.mkdir(parents=True, exist_ok=True)
     show()
-    rows = [row for language in ("de", "fr") for row in run_language(language, text, options)]
-    table = "\n".join(["| pair | tuner | dev | test | Moses, test | CPU-s |", "|---|---|---|---|---|---|", *rows])
-    print(table)
+    if not options.tables:
+        for _ in made(options):
+            pass
+    tables = "\n\n".join(table(method, options) for method in options.methods.split(","))
+    print(tables)
     if options.write:
-        write_tables(HERE, table)
+        write_tables(HERE, tables)
 
 
-def run_language(language: str, text: Path, options: argparse.Namespace) -> list[str]:
-    """Train, tune with every tuner, translate test; return the rows of the table."""
-    model = camber.train(
-        text / f"train.{language}",
-        text / "train.en",
-        options.work / language,
-        held_out=0,
-        tuned=False,
-        settings=TrainSettings.from_dict({"text": {"tokenizer": "none"}}),
-        engine=Threads(options.threads),
-    )
-    sets = dev_and_test(text, language)
-    rows = []
-    for tuner in ("untuned", *TUNERS):
-        runs = []
-        for replica in range(1 if tuner == "untuned" else options.replicas):
-            place = options.work / f"{language}.{tuner}.{replica}.json"
-            runs.append(kept(place, partial(one_run, model, tuner, replica, sets, Threads(options.threads))))
-        moses = MOSES.get((language, tuner))
-        cells = [spread([run[name] for run in runs]) for name in ("dev", "test")]
-        seconds = f"{np.mean([run['cpu'] for run in runs]):.0f}"
-        rows.append(f"| {language}→en | {tuner} | {cells[0]} | {cells[1]} | {moses or '–'} | {seconds} |")
-    return rows
+def made(options: argparse.Namespace) -> Iterator[Any]:
+    """Make and yield all runs: all sets with their first replica, then all with the second."""
+    engine = Threads(options.threads)
+    for replica in range(options.replicas):
+        for method in options.methods.split(","):
+            for name in options.sets.split(","):
+                for tuner in options.tuners.split(","):
+                    run = Run(method, name, tuner, replica)
+                    place = run.place(options.work, options.judge)
+                    yield kept(place, partial(one_run, run, options.data, options.work, options.judge, engine))
 
 
-def one_run(model: Translator, tuner: str, replica: int, sets: Sets, engine: Engine) -> dict[str, float]:
-    """Tune once and measure dev and test."""
-    start = time.process_time()
-    weights = model.weights
-    if tuner != "untuned":
-        source, target = sets["dev"]
-        own = Pro(brevity="smoothed") if tuner == "pro-smoothed" else None
-        settings = TuneSettings(tuner=tuner.removesuffix("-smoothed"))
-        seed = 1 + 1000 * replica
-        weights = tune_translator(model, source, [target], settings, seed=seed, engine=engine, tuner=own).weights
-    seconds = time.process_time() - start
-    return {**scores(model.reweighted(weights), sets, engine), "cpu": seconds}
+@cache
+def opened(name: str, method: str, data: Path, work: Path) -> tuple[Set, Translator]:
+    """Return a set and its model."""
+    whole = read_set(name, data)
+    return whole, trained(whole, method, work / "models", Threads(1))
+
+
+def one_run(run: Run, data: Path, work: Path, judge: str, engine: Engine) -> dict[str, Any]:
+    """Tune once and translate what judges: the statistics of its sentences, and what tuning cost."""
+    whole, model = opened(run.name, run.method, data, work)
+    ours, judging = whole.part(run.replica), whole.test if judge == "test" else whole.others(run.replica)[:OTHERS]
+    dev, others = as_dev(model, ours), as_dev(model, judging)
+    decoder, found = model.decoder, {"dev": float("nan"), "cpu": 0.0, "rounds": 0}
+    if run.tuner != UNTUNED:
+        start = time.process_time()
+        settings = TuneSettings(tuner=run.tuner, iterations=ROUNDS)
+        outcome = tune_bent(decoder.remembering(), dev, settings, 1 + 1000 * run.replica, engine)
+        found = {
+            "dev": float(outcome.scores[0]),
+            "cpu": time.process_time() - start,
+            "rounds": len(outcome.replicas[0].rounds),
+        }
+        decoder = decoder.reweighted(outcome.weights.values)
+    best = decoder.decode_columns(others.inputs, others.vocabulary, 1, engine)
+    return {
+        **found,
+        "statistics": others.statistics(best).tolist(),
+        "weights": dict(zip(decoder.names, decoder.weights.tolist(), strict=True)),
+    }
+
+
+def as_dev(model: Translator, lines: Lines) -> Any:
+    return dev_set(model, lines.source, [lines.target])
+
+
+def table(method: str, options: argparse.Namespace) -> str:
+    """Return the rows of a method: BLEU of every set by every tuner, means over replicas; the last row is the mean."""
+    tuners = options.tuners.split(",")
+    rows = [f"| {method} | {' | '.join(tuners)} | {DEFAULT} − untuned | p |", "|---" * (len(tuners) + 3) + "|"]
+    scores: dict[str, list[float]] = {tuner: [] for tuner in tuners}
+    seconds: dict[str, list[float]] = {tuner: [] for tuner in tuners}
+    for name in options.sets.split(","):
+        found = {tuner: _found(method, name, tuner, options) for tuner in tuners}
+        # replicas that every tuner has: else one would be judged by easier dev sets than another
+        common = set.intersection(*(set(runs) for runs in found.values()))
+        if not common:
+            continue
+        tables = {t: [np.array(runs[r]["statistics"], float) for r in sorted(common)] for t, runs in found.items()}
+        for tuner, own in tables.items():
+            scores[tuner].append(float(np.mean([METRIC.score(table.sum(0)) for table in own])))
+            seconds[tuner].append(float(np.mean([found[tuner][r]["cpu"] for r in common])))
+        p = stratified_randomisation(METRIC, tables[UNTUNED], tables[DEFAULT], TRIALS)
+        cells = [f"{scores[tuner][-1]:.2f}" for tuner in tuners]
+        rows.append(f"| {name} ({len(common)}) | {' | '.join(cells)} | {gain(scores, DEFAULT)[-1]:+.2f} | {p:.3f} |")
+    if scores[UNTUNED]:
+        means = [f"{np.mean(scores[tuner]):.2f}" for tuner in tuners]
+        rows.append(f"| **mean** | {' | '.join(means)} | {np.mean(gain(scores, DEFAULT)):+.2f} | |")
+        rows.append(f"| lowest gain | {' | '.join(f'{min(gain(scores, t)):+.2f}' for t in tuners)} | | |")
+        rows.append(f"| CPU-s | {' | '.join(f'{np.mean(seconds[tuner]):.0f}' for tuner in tuners)} | | |")
+    return "\n".join(rows)
+
+
+def gain(scores: dict[str, list[float]], tuner: str) -> Sequence[float]:
+    """Return what a tuner gains on every set."""
+    return (np.array(scores[tuner]) - scores[UNTUNED]).tolist()
+
+
+def _found(method: str, name: str, tuner: str, options: argparse.Namespace) -> dict[int, dict[str, Any]]:
+    """Return the finished runs by replica."""
+    places = {
+        replica: Run(method, name, tuner, replica).place(options.work, options.judge)
+        for replica in range(options.replicas)
+    }
+    return {replica: kept(place, dict) for replica, place in places.items() if place.exists()}
 
 
 if __name__ == "__main__":
