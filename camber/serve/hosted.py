@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -79,15 +80,16 @@ class Hosted:
             log.info("%s: opened again", self.path)
             return True
 
-    def add(self, source: str, target: str) -> int:
-        """Add a pair to the model and open it again; return how many pairs came in."""
+    def add(self, source: str, target: str, author: str = "") -> int:
+        """Add a pair to the model, with who and when, and open it again; return how many pairs came in."""
         from camber.engine import Threads
         from camber.pipeline.add import Adder
 
+        now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._lock:
             if self._adder is None:
                 self._adder = Adder(self.path)
-            count: int = self._adder.add([source], [target], engine=Threads(1))
+            count: int = self._adder.add([source], [target], author=author, time=now, engine=Threads(1))
             facts = facts_of(self.path)
             self.translator = self._adder.load()
             self.facts = facts

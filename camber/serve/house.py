@@ -294,15 +294,15 @@ class House:
         found: list[Match] = await self.aside(memory.matches, text, threshold, count)
         return found
 
-    async def learn(self, model: Hosted, source: str, target: str) -> int:
-        """Add a pair to a model; whoever asks next gets the model that knows it."""
+    async def learn(self, model: Hosted, source: str, target: str, key: Key | None = None) -> int:
+        """Add a pair to a model, in the name of a key; whoever asks next gets the model that knows it."""
         if not any(map(str.isalnum, source)) or not any(map(str.isalnum, target)):
             raise Refusal(400, "Invalid request: a pair needs words on both sides")
         if "\n" in source.strip() or "\n" in target.strip():
             raise Refusal(400, "Invalid request: a pair is one line on each side")
         self.check_sizes([source, target])
         try:
-            count: int = await self.aside(model.add, source.strip(), target.strip())
+            count: int = await self.aside(model.add, source.strip(), target.strip(), key.name if key else "")
         except CamberError as error:
             raise Refusal(400, str(error)) from None
         self._replaced()

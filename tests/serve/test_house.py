@@ -19,6 +19,7 @@ from toys.running import Running
 
 from camber.errors import CamberError, InputError
 from camber.model.asking import Request
+from camber.model.translator import load
 from camber.serve.app import routes
 from camber.serve.calls import Busy
 from camber.serve.jobs import Decoding, Options
@@ -97,6 +98,9 @@ def test_only_some_keys_may_teach(serving: Serving, own_french: Path, keys: Path
     pair = {"q": "Fermez le chapitre.", "s": "Shut it.", "source": "fr", "target": "en"}
     assert client.post("/suggest", json={**pair, "api_key": reader}).status_code == 403
     assert client.post("/suggest", json={**pair, "api_key": teacher}).json() == {"success": True}
+    (added,) = load(own_french).memory.numbered()  # type: ignore[union-attr]
+    assert added.author == "teacher"
+    assert added.time
 
 
 # --- the queue -------------------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ async def detect(house: House, call: Call) -> Answer:
 
 async def suggest(house: House, call: Call) -> Answer:
     """Answer /suggest: a better translation, which the model learns."""
-    house.allowed(call, LEARN)
+    key = house.allowed(call, LEARN)
     for name in ("q", "s", "source", "target"):
         if not call.text(name):
             raise Refusal(400, f"Invalid request: missing {name} parameter")
@@ -159,7 +159,7 @@ async def suggest(house: House, call: Call) -> Answer:
     model = house.model(source, target)
     if model is None:
         raise Refusal(400, _no_pair(source, target))
-    await house.learn(model, call.text("q"), call.text("s"))
+    await house.learn(model, call.text("q"), call.text("s"), key)
     return Answer({"success": True})
 
 

@@ -214,12 +214,12 @@ async def _result(house: House, call: Call, name: str, parameters: list[Any]) ->
         found = await house.translate_tokens([ask.text], options, house.deadline())
         return answer(ask, found[0])
     if name == "updater":
-        house.allowed(call, LEARN)
+        key = house.allowed(call, LEARN)
         values = _struct(parameters)
         for side in ("source", "target"):
             if not isinstance(values.get(side), str):
                 raise Fault(_PARSE, f"Missing {side} sentence")
-        await house.learn(_model(house, call), values["source"], values["target"])
+        await house.learn(_model(house, call), values["source"], values["target"], key)
         return "Phrase table updated"
     raise Fault(_UNKNOWN_METHOD, f"method {name!r:.60} is not known")
 

@@ -203,8 +203,8 @@ async def confirm(house: House, call: Call) -> Answer:
     """Learn a translation that was confirmed."""
     at_home(call)
     model = _model(house, call.text("source"), call.text("target"))
-    house.allowed(call, "learn")
-    count = await house.learn(model, call.text("text"), call.text("translation"))
+    key = house.allowed(call, "learn")
+    count = await house.learn(model, call.text("text"), call.text("translation"), key)
     return Answer({"added": count})
 
 

@@ -57,13 +57,13 @@ async def unit(house: House, call: Call) -> Answer:
 
 async def learn(house: House, call: Call) -> Answer:
     """Learn the translation of a segment."""
-    house.allowed(call, LEARN)
+    key = house.allowed(call, LEARN)
     source, target, text = parse(call.raw_path)
     model = _model(house, source, target)
     translation = call.text("target")
     if model is None or not translation:
         raise Refusal(400, "a unit needs a target, and languages that a model translates")
-    await house.learn(model, call.text("source") or text, translation)
+    await house.learn(model, call.text("source") or text, translation, key)
     return Answer({"added": 1})
 
 
