@@ -135,7 +135,8 @@ def test_parts_and_links_of_added_rules_fit_the_words(model: Path) -> None:
 
 def test_a_model_without_added_pairs_knows_nothing_of_them(phrase: Path) -> None:
     translator = load(phrase)
-    assert translator.memory is None
+    assert translator.memory is not None  # of its training pairs
+    assert len(translator.memory) == 0
     assert isinstance(translator.decoder.rules, StoredRules)
 
 

@@ -137,8 +137,14 @@ def test_rerankers_have_the_exact_score_and_ask_for_the_model_again(  # type: ig
     assert ("regression.norm" in wide.names) == (kind != "mmr")
     column = wide.hypothesis_features()[:, wide.names.index(name)]
     if kind == "kernel":  # the pre-image search gave these texts these very scores
-        scores = [item.derivation.score for best in camber.load(model).translations(dev[0], nbest=6) for item in best]
-        np.testing.assert_allclose(column, scores, atol=0.2)
+        opened = camber.load(model)
+        lists = zip(dev[0], opened.translations(dev[0], nbest=6), strict=True)
+        items = [(line, item) for line, best in lists for item in best]
+        # odd texts may not come apart as they were put together: "the. word", a full stop and no capital behind it
+        same = [opened.text.target_tokens(item.text, line) == list(item.derivation.words) for line, item in items]
+        assert sum(same) > 0.8 * len(same)
+        scores = np.array([item.derivation.score for _, item in items])
+        np.testing.assert_allclose(column[same], scores[same], atol=0.2)
     applied = CliRunner().invoke(rerank, ["apply", str(tmp_path / "r"), *where, *regression])
     assert applied.exit_code == 0, applied.output
     assert len(applied.stdout.splitlines()) == len(dev[0])

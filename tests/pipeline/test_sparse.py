@@ -20,7 +20,7 @@ from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 
 pytestmark = pytest.mark.slow
-QUICK = {"lm": {"order": 3}, "align": {"model": "quick"}, "tune": {"iterations": 2, "nbest": 20}}
+QUICK = {"lm": {"order": 3}, "align": {"model": "quick"}, "tune": {"iterations": 2, "nbest": 20, "tuner": "mert"}}
 
 
 def trained(files: Path, path: Path, decoder: str, *, tuned: bool = False, **sparse: object) -> Path:
