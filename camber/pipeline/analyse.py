@@ -23,6 +23,8 @@ REPEATED, NONE = "repetitions", "no match"
 #: bands of matches, by the per cent from which they are
 LIMITS = {"100 %": 100, "95-99 %": 95, "85-94 %": 85, "75-84 %": 75, "50-74 %": 50}
 BANDS = (REPEATED, *LIMITS, NONE)
+#: where the engine cannot say how sure it is
+UNTOLD = "No expected quality: nobody has found out how sure the model may be taken to be; `camber calibrate` does."
 #: unknown words that are listed
 LISTED = 20
 
@@ -65,12 +67,12 @@ class Analysis:
     files: list[Part]
     total: Part
     quality: bool = False  # translations were made, to say how sure the engine is
-    calibrated: bool = False  # what it says was held against references
+    untold: str = ""  # why nothing is said of the quality
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON holds."""
         return {
-            "quality": ("calibrated" if self.calibrated else "not calibrated") if self.quality else None,
+            "quality": self.quality,
             "total": self._told(self.total),
             "files": [self._told(part) for part in self.files],
         }
@@ -109,8 +111,8 @@ class Analysis:
                 columns = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
                 lines.append(f"  {first.ljust(widths[0])}  {'  '.join(columns)}".rstrip())
             lines.append(f"  {told_of_unknown(part)}")
-        if self.quality and not self.calibrated:
-            lines.append("The expected quality was not calibrated: the model has no dev set behind it.")
+        if self.untold:
+            lines.append(self.untold)
         return "\n".join(lines)
 
 
@@ -137,7 +139,8 @@ def analyse(
     """Say what files are made of: TMX, XLIFF, PO, tables, or plain text, a segment on each line.
 
     A segment that came before, in any of the files, is a repetition. All others are looked up in what the model
-    remembers. With `quality`, they are translated, too, and the engine says how sure it is.
+    remembers. With `quality`, they are translated, too, and the engine says how sure it is, if it was
+    calibrated (what others say only tells words apart).
 
     >>> print(camber.analyse("my-model", ["manual.xliff"]))                         # doctest: +SKIP
     """
@@ -166,9 +169,10 @@ def analyse(
                     one.unknown.update(_unknown(translator, text))
     if not total.all.segments:
         raise CamberError("there is no text to translate in these files")
-    if quality:
+    judged = quality and translator.calibration is not None
+    if judged:
         _judge(translator, first, total, engine)
-    return Analysis(parts, total, quality, translator.calibration is not None)
+    return Analysis(parts, total, judged, UNTOLD if quality and not judged else "")
 
 
 def _texts(path: Name, translator: Translator[Any]) -> list[tuple[str, list[str]]]:

@@ -23,8 +23,8 @@ def page(analysis: Analysis, model: str = "") -> str:
     parts = [analysis.total, *analysis.files] if len(analysis.files) > 1 else analysis.files
     told = "How like segments are to what the model remembers; one that came before is a repetition."
     if analysis.quality:
-        how = "held against references" if analysis.calibrated else "not calibrated"
-        told += f" The expected quality is how sure the engine is of its translations ({how}), by words."
+        told += " The expected quality is how sure the engine is of its translations, by words."
+    told += f" {analysis.untold}".rstrip()
     title = f"Analysis{f' with {model}' if model else ''}"
     body = element("main", element("h1", title), element("p", told), join(_part(analysis, part) for part in parts))
     return document(title, picture_style() + PAGE_STYLE + _STYLE, body)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from camber.cli import cli
+from camber.confidence.calibration import judge_by_list
 from camber.engine import Threads
 from camber.errors import CamberError
 from camber.files import read_lines, write_lines
@@ -17,6 +19,22 @@ from camber.pipeline.analyse import BANDS, NONE, REPEATED, analyse, band_of
 from camber.report.analysis import page
 
 ONE = Threads(1)
+
+
+class AsFound:
+    """A calibration that changes nothing."""
+
+    def judge(self, found: Any, tokens: Any, nbest: int) -> Any:
+        return judge_by_list(found, nbest)
+
+
+def test_a_model_that_was_not_calibrated_says_nothing_of_quality(hotel_model: Path, files: list[Path]) -> None:
+    model = load(hotel_model)
+    model.calibration = None
+    found = analyse(model, files, engine=ONE)
+    assert not found.quality
+    assert "camber calibrate" in str(found)
+    assert "camber calibrate" in page(found)
 
 
 @pytest.fixture
@@ -28,7 +46,9 @@ def files(hotel_files: Path, tmp_path: Path) -> list[Path]:
 
 
 def test_segments_are_counted_by_what_is_remembered_of_them(hotel_model: Path, files: list[Path]) -> None:
-    found = analyse(hotel_model, files, engine=ONE)
+    model = load(hotel_model)
+    model.calibration = AsFound()
+    found = analyse(model, files, engine=ONE)
     one, two = found.files
     assert [one.bands[band].segments for band in (REPEATED, "100 %", NONE)] == [1, 1, 1]
     assert [two.bands[band].segments for band in (REPEATED, "100 %", NONE)] == [1, 0, 1]
