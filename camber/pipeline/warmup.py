@@ -188,7 +188,8 @@ def _use_regression(bitext: Bitext, store: RuleStore, language: NgramModel) -> N
     regressions = (LeastSquares.of(vectors, 0.1), regression, margin.regression(KernelSettings(), added=bitext))
     for one in regressions:
         decoder = RegressionDecoder(StoredRules(store), one)
-        list(decoder.decode([Input([store.source_vocabulary.words[0], "?"])], engine=Threads(1)))
+        word = store.source_vocabulary.words[0]
+        list(decoder.decode([Input([word, "?", word])], engine=Threads(1)))  # two prefixes are solved together
     rules = PhraseRules(store, scorer=RegressionScorer.of(regression, bitext.source.vocabulary))
     item = Input([bitext.source.vocabulary.words[word] for word in bitext.source[0]])
     list(rules.weighted([language], rules.untuned(1)).decode([item], nbest=2, engine=Threads(1)))
