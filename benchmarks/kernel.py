@@ -6,7 +6,7 @@ Pairs are the first ones of tatoeba-fr-en, lower-cased and tokenised; sentences 
 one thread and CPU time, the median over sentences, after a first call that compiles.
 
 - ready: n-gram vectors of both sides and the solver's preconditioner, from numbered words;
-- solve: the prediction of one whole sentence to a relative residual of 7e-4. SciPy's CG solves the same system to 1e-3, with
+- solve: the prediction of one whole sentence to a relative residual of 7e-4. SciPy's CG solves the same to 1e-3, with
   products by its sparse matrices and the diagonal as preconditioner; LSMR solves the least squares problem behind it
   (atol and btol of 1e-4; the residual that it reaches is printed);
 - margin: maximum margin regression to a relative duality gap of 1e-3;
