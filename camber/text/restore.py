@@ -49,8 +49,8 @@ def restore(tokens: Sequence[str], source: Prepared, links: Links | None, begun:
     if source.protected or not CLASS_OF.keys().isdisjoint(tokens):
         spare = _assign(out, origins, source, in_order=links is None, repairs=repairs)
         links = _leave_out(out, origins, links or (), repairs)
-        for position in spare:
-            links = _put_back(out, origins, links, position, source, repairs, begun)
+        if spare:
+            links = _put_back(out, origins, links, spare, source, repairs, begun)
         _order_pairs(out, origins, source, repairs)
     links = _mend_pairs(out, origins, links or (), source, repairs, begun)
     return Restored(out, origins, links, repairs)
@@ -63,7 +63,7 @@ def _mend_pairs(
     now = [links]
 
     def put_back(at: int) -> None:
-        now[0] = _put_back(tokens, origins, now[0], at, source, repairs, begun)
+        now[0] = _put_back(tokens, origins, now[0], [at], source, repairs, begun)
 
     def leave_out(to: int) -> None:
         repairs.append(f"{tokens[to]} without its partner was left out")
@@ -117,25 +117,39 @@ def _leave_out(tokens: list[str], origins: list[int], links: Links, repairs: lis
 
 
 def _put_back(
-    tokens: list[str], origins: list[int], links: Links, position: int, source: Prepared, repairs: list[str], begun: int
+    tokens: list[str],
+    origins: list[int],
+    links: Links,
+    positions: Sequence[int],
+    source: Prepared,
+    repairs: list[str],
+    begun: int,
 ) -> Links:
-    """Insert a span that is missing: behind what became of the word before it, or before that of the word behind it."""
-    repairs.append(f"{source.protected.get(position, source.plain[position])} was put back")
-    places: dict[int, list[int]] = {}
-    for at, to in links:
-        places.setdefault(at, []).append(to)
-    here = len(tokens)
-    for distance in range(1, len(source.tokens) + 1):
-        if position - distance in places:
-            here = max(places[position - distance]) + 1
-            break
-        if position + distance in places:
-            here = min(places[position + distance])
-            break
-    here = max(here, min(begun, len(tokens)))
-    tokens.insert(here, source.tokens[position])
-    origins.insert(here, position)
-    return [*((at, to + (to >= here)) for at, to in links), (position, here)]
+    """Insert spans that are missing: behind what became of the word before, or before that of the word behind."""
+    import numpy as np
+
+    size = len(links)
+    at, to = np.zeros((2, size + len(positions)), np.int64)
+    at[:size], to[:size] = np.array(links, np.int64).reshape(-1, 2).T
+    known = set(at[:size].tolist())
+    for position in positions:
+        repairs.append(f"{source.protected.get(position, source.plain[position])} was put back")
+        here = len(tokens)
+        for distance in range(1, len(source.tokens) + 1):
+            if position - distance in known:
+                here = int(to[:size][at[:size] == position - distance].max()) + 1
+                break
+            if position + distance in known:
+                here = int(to[:size][at[:size] == position + distance].min())
+                break
+        here = max(here, min(begun, len(tokens)))
+        tokens.insert(here, source.tokens[position])
+        origins.insert(here, position)
+        to[:size] += to[:size] >= here
+        at[size], to[size] = position, here
+        size += 1
+        known.add(position)
+    return list(zip(at.tolist(), to.tolist(), strict=True))
 
 
 def _order_pairs(tokens: list[str], origins: list[int], source: Prepared, repairs: list[str]) -> None:

@@ -140,6 +140,21 @@ for form in forms:
 
 
 @pytest.mark.slow
+def test_very_many_spans_that_a_search_dropped_are_put_back() -> None:
+    code = """
+from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.restore import restore
+text = TextPipeline(TextSettings(source_lang="en", target_lang="en"))
+count = 8_000
+source = text.prepare(" ".join(f"{{n{n}}} a" for n in range(count)))
+found = restore(["a"] * count, source, [(2 * n + 1, n) for n in range(count)])
+assert len(found.repairs) == count
+assert found.tokens == list(source.tokens)
+"""
+    run_alone(code, warm=WARM)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["hotel_model", "hotel_hiero"])
 def test_a_line_of_very_many_sentences_is_put_together(model: str, request: pytest.FixtureRequest) -> None:
     """What a sentence takes does not grow with the number of those before it, however many candidates there are."""
