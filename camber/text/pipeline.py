@@ -17,7 +17,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -318,7 +317,7 @@ class TextPipeline:
             text = "".join(part for pair in zip(gaps, written, strict=True) for part in pair)
             ends = list(accumulate(len(gap) + len(token) for gap, token in zip(gaps, written, strict=True)))
             places = [(end - len(token), end) for end, token in zip(ends, written, strict=True)]
-        return Finished(text + source.gaps[-1], restored.repairs, _as_given(places, restored.tokens, tokens))
+        return Finished(text + source.gaps[-1], restored.repairs, _as_given(places, restored.numbers, len(tokens)))
 
     def _written(self, restored: Restored, source: Prepared) -> list[str]:
         """Return the tokens of a translation as they are written; copies are, where they can be, as in the source."""
@@ -422,11 +421,10 @@ class TextPipeline:
         return cls(settings, source, target, spaces)
 
 
-def _as_given(places: list[tuple[int, int]], mended: Sequence[str], tokens: Sequence[str]) -> list[tuple[int, int]]:
+def _as_given(places: list[tuple[int, int]], numbers: Sequence[int], count: int) -> list[tuple[int, int]]:
     """Return the places of tokens, given those of what they became when protected text was put back and left out."""
-    if len(mended) == len(tokens):
-        return places
-    given = [(-1, -1)] * len(tokens)
-    for at, to, size in SequenceMatcher(None, mended, tokens, autojunk=False).get_matching_blocks():
-        given[to : to + size] = places[at : at + size]
+    given = [(-1, -1)] * count
+    for place, number in zip(places, numbers, strict=True):
+        if number >= 0:
+            given[number] = place
     return given

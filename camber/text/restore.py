@@ -24,6 +24,7 @@ class Restored(NamedTuple):
     origins: list[int]  # -1: not a copy
     links: Links  # (source, target), after what was put back or left out
     repairs: list[str]  # what had to be done, for people
+    numbers: list[int]  # which of the given tokens each one is; -1: it was put back
 
     @property
     def best(self) -> list[int]:
@@ -42,32 +43,38 @@ def restore(tokens: Sequence[str], source: Prepared, links: Links | None, begun:
     """
     if tuple(tokens) == source.tokens and (links is None or {(at, at) for at in source.protected} <= set(links)):
         whole = range(len(tokens))
-        return Restored(list(tokens), list(whole), [(at, at) for at in whole], [])
+        return Restored(list(tokens), list(whole), [(at, at) for at in whole], [], list(whole))
     origins = _copies(tokens, source, links or ())
     repairs: list[str] = []
-    out = list(tokens)
+    out, numbers = list(tokens), list(range(len(tokens)))
     if source.protected or not CLASS_OF.keys().isdisjoint(tokens):
         spare = _assign(out, origins, source, in_order=links is None, repairs=repairs)
-        links = _leave_out(out, origins, links or (), repairs)
+        links = _leave_out(out, origins, numbers, links or (), repairs)
         if spare:
-            links = _put_back(out, origins, links, spare, source, repairs, begun)
+            links = _put_back(out, origins, numbers, links, spare, source, repairs, begun)
         _order_pairs(out, origins, source, repairs)
-    links = _mend_pairs(out, origins, links or (), source, repairs, begun)
-    return Restored(out, origins, links, repairs)
+    links = _mend_pairs(out, origins, numbers, links or (), source, repairs, begun)
+    return Restored(out, origins, links, repairs, numbers)
 
 
 def _mend_pairs(
-    tokens: list[str], origins: list[int], links: Links, source: Prepared, repairs: list[str], begun: int
+    tokens: list[str],
+    origins: list[int],
+    numbers: list[int],
+    links: Links,
+    source: Prepared,
+    repairs: list[str],
+    begun: int,
 ) -> Links:
     """Let brackets and quotation marks be in pairs."""
     now = [links]
 
     def put_back(at: int) -> None:
-        now[0] = _put_back(tokens, origins, now[0], [at], source, repairs, begun)
+        now[0] = _put_back(tokens, origins, numbers, now[0], [at], source, repairs, begun)
 
     def leave_out(to: int) -> None:
         repairs.append(f"{tokens[to]} without its partner was left out")
-        del tokens[to], origins[to]
+        del tokens[to], origins[to], numbers[to]
         now[0] = [(at, other - (other > to)) for at, other in now[0] if other != to]
 
     for mend in (mend_brackets, mend_quotes):
@@ -105,7 +112,7 @@ def _assign(
     return sorted(at for places in spare.values() for at in places)
 
 
-def _leave_out(tokens: list[str], origins: list[int], links: Links, repairs: list[str]) -> Links:
+def _leave_out(tokens: list[str], origins: list[int], numbers: list[int], links: Links, repairs: list[str]) -> Links:
     """Leave out class tokens that stand for nothing."""
     kept = [to for to, token in enumerate(tokens) if origins[to] >= 0 or token not in CLASS_OF]
     if len(kept) == len(tokens):
@@ -113,12 +120,14 @@ def _leave_out(tokens: list[str], origins: list[int], links: Links, repairs: lis
     place = {to: new for new, to in enumerate(kept)}
     repairs += [f"a second {token} was left out" for to, token in enumerate(tokens) if to not in place]
     tokens[:], origins[:] = [tokens[to] for to in kept], [origins[to] for to in kept]
+    numbers[:] = kept
     return [(at, place[to]) for at, to in links if to in place]
 
 
 def _put_back(
     tokens: list[str],
     origins: list[int],
+    numbers: list[int],
     links: Links,
     positions: Sequence[int],
     source: Prepared,
@@ -145,6 +154,7 @@ def _put_back(
         here = max(here, min(begun, len(tokens)))
         tokens.insert(here, source.tokens[position])
         origins.insert(here, position)
+        numbers.insert(here, -1)
         to[:size] += to[:size] >= here
         at[size], to[size] = position, here
         size += 1

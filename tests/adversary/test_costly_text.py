@@ -150,6 +150,7 @@ source = text.prepare(" ".join(f"{{n{n}}} a" for n in range(count)))
 found = restore(["a"] * count, source, [(2 * n + 1, n) for n in range(count)])
 assert len(found.repairs) == count
 assert found.tokens == list(source.tokens)
+assert text.finished(["a"] * count, source, [(2 * n + 1, n) for n in range(count)]).text == source.line
 """
     run_alone(code, warm=WARM)
 
