@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 
 class Refusal(Exception):
@@ -68,6 +68,18 @@ class Call:
         '/languages'
         """
         return unquote(re.sub(r"/{2,}", "/", self.raw_path)).rstrip("/") or "/"
+
+    @property
+    def foreign(self) -> bool:
+        """Whether a browser sends it for a page of another server; programs that are no browsers say nothing of it.
+
+        >>> Call("GET", "/", headers={"host": "here:5000", "origin": "https://elsewhere.example"}).foreign
+        True
+        """
+        origin = self.headers.get("origin", "")
+        if origin and urlsplit(origin).netloc != self.headers.get("host", ""):
+            return True
+        return self.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
 
     @property
     def type(self) -> str:

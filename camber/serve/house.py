@@ -26,7 +26,7 @@ from camber.serve.documents import Documents
 from camber.serve.glossaries import Glossaries
 from camber.serve.hosted import Hosted
 from camber.serve.jobs import Best, Decoding, Options
-from camber.serve.keys import LEARN, TRANSLATE, Key, Keys
+from camber.serve.keys import LEARN, MATCH, TRANSLATE, Key, Keys
 from camber.serve.languages import base_code, in_order, resolve
 from camber.serve.metrics import Metrics
 from camber.serve.settings import ECHO, ServeSettings
@@ -129,7 +129,10 @@ class House:
     # --- who may what ------------------------------------------------------------------------------------------------
 
     def allowed(self, call: Call, right: str = TRANSLATE) -> Key | None:
-        """Return the key of a request that has this right; refuse it otherwise. Without keys, all may translate."""
+        """Return the key of a request that has this right; refuse it otherwise.
+
+        Without keys, all may translate; but pages of others may neither see nor change what a memory holds.
+        """
         key = self.keys.find(call.key) if self.keys is not None and call.key else None
         if self.keys is not None and key is None:
             if call.key:
@@ -137,6 +140,8 @@ class House:
             raise Refusal(400, "Please contact the server operator to get an API key")
         if right == LEARN and not self.settings.learn and not (key and LEARN in key.rights):
             raise Refusal(403, "This server does not learn: start it with --learn, or use a key that may")
+        if right in (LEARN, MATCH) and key is None and call.foreign:
+            raise Refusal(403, "What a memory holds is for pages of others only with a key")
         return key
 
     def may_learn(self, call: Call) -> bool:

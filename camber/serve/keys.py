@@ -19,6 +19,8 @@ from camber.errors import CamberError, InputError
 from camber.files import read_lines, write_lines
 
 TRANSLATE, LEARN = RIGHTS = ("translate", "learn")
+#: to see what a memory has like a segment, which every key may
+MATCH = "match"
 
 
 @dataclass(frozen=True)

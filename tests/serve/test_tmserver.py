@@ -38,3 +38,13 @@ def test_other_languages_and_memories_are_refused(serving: Serving, client: Test
     learning = serving(learn=True)
     assert learning.put("/fr/en/unit/Bonjour", json={}).status_code == 400
     assert serving(unknown_pairs="echo").get("/de/en/unit/Haus").json() == []
+
+
+def test_what_a_memory_holds_is_not_told_to_pages_of_others(serving: Serving, own_french: Path) -> None:
+    client = serving([own_french], learn=True)
+    place = "/fr/en/unit/" + quote("Ouvrir le fichier")
+    for headers in ({"origin": "https://elsewhere.example"}, {"sec-fetch-site": "cross-site"}):
+        assert client.get(place, headers=headers).status_code == 403
+        assert client.put(place, json={"target": "Shut the file"}, headers=headers).status_code == 403
+        assert client.post("/translate", json={"q": "a", "source": "fr", "target": "en"}, headers=headers).is_success
+    assert client.get(place).json()[0]["target"] == "Open the file"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from camber.errors import CamberError
 from camber.formats.glossary.glossary import Glossary
@@ -72,10 +72,7 @@ def parse(call: Call) -> Ask:
 
 def at_home(call: Call) -> None:
     """Refuse what comes from pages of others."""
-    origin = call.headers.get("origin", "")
-    if origin and urlsplit(origin).netloc != call.headers.get("host", ""):
-        raise Refusal(403, "this is for the page of this server only")
-    if call.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    if call.foreign:
         raise Refusal(403, "this is for the page of this server only")
 
 

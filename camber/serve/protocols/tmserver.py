@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from camber.serve.calls import Answer, Call, Refusal
 from camber.serve.hosted import Hosted
 from camber.serve.house import House
-from camber.serve.keys import LEARN
+from camber.serve.keys import LEARN, MATCH
 
 #: a path as it came: a segment may have slashes of its own
 PATH = re.compile(r"/{1,2}(?:tmserver/)?([\w@-]{2,20})/([\w@-]{2,20})/unit/(.*)", re.DOTALL)
@@ -40,7 +40,7 @@ def _model(house: House, source: str, target: str) -> Hosted | None:
 
 async def unit(house: House, call: Call) -> Answer:
     """Answer what the memory of a model has like a segment."""
-    house.allowed(call)
+    house.allowed(call, MATCH)
     source, target, text = parse(call.raw_path)
     house.check_sizes([text])
     model = _model(house, source, target)
