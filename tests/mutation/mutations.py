@@ -544,7 +544,7 @@ MUTATIONS: list[Mutation] = [
         ),
     ),
     *_of(
-        "rerank/test_rerank_curves.py -k goes_as_far",
+        "rerank/test_rerank_curves.py -k goes_as_far -m slow~or~not~slow",
         ("rerank/linear.py", "((1.0 - step) * start + step * weights) / scales", "weights / scales"),
     ),
     *_of(
