@@ -142,7 +142,20 @@ class Cluster:
         """Yield ``task(shared, piece)`` for every piece, in their order."""
         name, run = f"{task.__module__}.{task.__qualname__}", uuid.uuid4().hex[:8]
         loaded: Any = None
-        waiting: deque[tuple[int, Any]] = deque()
+        waiting: deque[tuple[int, bytes, Any]] = deque()
+
+        def submitted(number: int, sent: bytes, again: str = "") -> Any:
+            key = f"{name}-{run}-{number}{again}"
+            return self.client.submit(_run, loaded, sent, _facts(), key=key, pure=False)
+
+        def result() -> Any:
+            number, sent, future = waiting.popleft()
+            with self._telling(name):
+                if self._was_killed(future, [other for _, _, other in waiting]):
+                    # whatever waits on a worker that dies is blamed, too: alone, it shows whether it is to blame
+                    future = submitted(number, sent, "-alone")
+            return self._result(name, number, future)
+
         try:
             with self._telling(name):
                 most = AHEAD * max(1, sum(self.client.nthreads().values()))
@@ -153,16 +166,26 @@ class Cluster:
                         blob = dumped((task, shared), self.folder)
                         loaded = self.client.submit(pickle.loads, blob, key=f"shared-{run}", pure=False)
                     sent = dumped(piece, self.folder)
-                    future = self.client.submit(_run, loaded, sent, _facts(), key=f"{name}-{run}-{number}", pure=False)
-                waiting.append((number, future))
+                    future = submitted(number, sent)
+                waiting.append((number, sent, future))
                 if len(waiting) >= most:
-                    yield self._result(name, *waiting.popleft())
+                    yield result()
             while waiting:
-                yield self._result(name, *waiting.popleft())
+                yield result()
         finally:
-            for _, future in waiting:
+            for _, _, future in waiting:
                 with contextlib.suppress(Exception):
                     future.cancel()
+
+    def _was_killed(self, future: Any, others: list[Any]) -> bool:
+        """Wait for a piece; if all workers that tried it died, also wait until no other piece is under way."""
+        from distributed.scheduler import KilledWorker
+
+        if not isinstance(future.exception(), KilledWorker):
+            return False
+        for other in others:
+            other.exception()
+        return True
 
     def _result(self, name: str, number: int, future: Any) -> Any:
         with self._telling(name, number):
