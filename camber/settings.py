@@ -1,23 +1,27 @@
 """Settings: one frozen dataclass per stage, which is also its command-line flags and what the model records.
 
     @dataclass(frozen=True)
-    class LmSettings(Settings):
+    class LmSettings(Settings, group="Language model"):
         order: int = setting(5, "longest n-gram", low=1, high=6)
 
-`LmSettings.from_dict` refuses unknown keys; values are checked when the object is made.
+`LmSettings.from_dict` refuses unknown keys; values are checked when the object is made. `group` is the heading under
+which help lists the flags of these settings.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from camber.errors import SettingsError
 
 #: What the integers of kernels hold.
 _LARGEST = 2**63 - 1
+#: the heading of what most people need, which help lists first
+EVERYDAY = "Everyday"
 
 
 class Choices(Protocol):
@@ -36,18 +40,27 @@ def setting(
     low: float | None = None,
     high: float | None = None,
     contrary: str = "",
+    group: str = "",
 ) -> Any:
     """Declare one setting with its default, its help line and its legal values.
 
-    `contrary` is the flag that switches a setting off, without its hyphens (none: no-NAME).
+    `contrary` is the flag that switches a setting off, without its hyphens (none: no-NAME); `group` a heading
+    of its own, where that of its class is not the right one.
     """
-    rule = {"help": help, "choices": choices, "low": low, "high": high, "contrary": contrary}
+    rule = {"help": help, "choices": choices, "low": low, "high": high, "contrary": contrary, "group": group}
     return field(default=default, metadata=rule)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Base of the settings of a stage."""
+    """Base of the settings of a stage; `group` is the heading of their flags."""
+
+    group: ClassVar[str] = EVERYDAY
+
+    def __init_subclass__(cls, *, group: str = "", **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if group:
+            cls.group = group
 
     def __post_init__(self) -> None:
         for item in dataclasses.fields(self):
@@ -66,6 +79,27 @@ class Settings:
                 raise SettingsError(f"{name} is {value}; expected at least {rule['low']}")
             if rule.get("high") is not None and value > rule["high"]:
                 raise SettingsError(f"{name} is {value}; expected at most {rule['high']}")
+
+    @classmethod
+    def group_of(cls, name: str) -> str:
+        """Return the heading of a setting: its own, or that of the class which declared it first.
+
+        >>> @dataclass(frozen=True)
+        ... class Rules(Settings, group="Rules"):
+        ...     length: int = setting(7, "longest phrase")
+        >>> @dataclass(frozen=True)
+        ... class Large(Rules, group="Large rules"):
+        ...     length: int = setting(9, "longest phrase")
+        ...     gaps: int = setting(2, "most gaps")
+        >>> Large.group_of("length"), Large.group_of("gaps")
+        ('Rules', 'Large rules')
+        """
+        if own := {item.name: item.metadata for item in dataclasses.fields(cls)}[name].get("group"):
+            return str(own)
+        declaring = [
+            kind for kind in cls.__mro__ if issubclass(kind, Settings) and name in inspect.get_annotations(kind)
+        ]
+        return declaring[-1].group
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

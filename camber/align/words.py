@@ -39,7 +39,7 @@ _REVISIONS = 1
 
 
 @dataclass(frozen=True)
-class AlignSettings(Settings):
+class AlignSettings(Settings, group="Word alignment"):
     """How to align words."""
 
     model: str = setting("best", "accuracy (best) or speed (quick)", choices=("quick", "best"))

@@ -8,6 +8,8 @@ from typing import Any
 from camber.errors import SettingsError
 from camber.settings import Settings, setting
 
+#: headings of the flags
+BENDS, TREES = "Bends", "Trees"
 #: curves that are anchored to lines, and those that never turn against them
 ANCHORED, ISOTONIC = "anchored", "isotonic"
 #: the `beta` that stands for what suits the kind
@@ -19,7 +21,7 @@ HELD = 30.0
 
 
 @dataclass(frozen=True)
-class BinSettings(Settings):
+class BinSettings(Settings, group=BENDS):
     """How finely values are cut into bins, and how strongly neighbouring bins are tied."""
 
     bits: int = setting(8, "at most 2^bits bins for a feature", low=1, high=20)
@@ -49,7 +51,7 @@ class BinSettings(Settings):
 
 
 @dataclass(frozen=True)
-class TreeSettings(Settings):
+class TreeSettings(Settings, group=TREES):
     """How trees grow (toutanova2013): their shape, the pairs of hypotheses that they learn to rank, their weights."""
 
     trees: int = setting(25, "trees at most; held-out sentences say when to stop", low=1, high=10_000)

@@ -12,34 +12,47 @@ from typing import Any
 
 import click
 
-#: verb → one-line help (the module camber.cli.<verb>, with _ for - and behind a keyword, holds `command`)
-VERBS = {
-    "add": "Add sentence pairs to a model, without training.",
-    "analyse": "Say what a job is made of, and how much of it is remembered.",
-    "align": "Word-align two parallel files.",
-    "calibrate": "Find out how sure a model's translations are.",
-    "combine": "Make one model of several, with weights for what they agree upon.",
-    "convert": "Bring a Moses or cdec model along.",
-    "curves": "Draw what the bent features of a model learnt.",
-    "detokenize": "Join tokens to raw text.",
-    "demo": "Train, translate and report on the built-in corpus.",
-    "extract": "Write Moses-format phrase and reordering tables.",
-    "import": "Make parallel text of translation memories.",
-    "forget": "Take pairs back from a model.",
-    "info": "Say what a model is made of.",
-    "lm": "Estimate an n-gram language model.",
-    "match": "Find what a model remembers that is like a text.",
-    "nbest-folds": "Make n-best lists over a training corpus, leaving one fold out.",
-    "rerank": "Re-rank the n-best lists of any engine.",
-    "score": "Measure translations against references.",
-    "select": "Choose the training pairs that help most to translate a text.",
-    "serve": "Serve models to translators' tools, with a page.",
-    "train": "Train a translator from parallel text.",
-    "tokenize": "Split raw text into tokens.",
-    "translate": "Translate text.",
-    "tune": "Fit a model's weights to a development set.",
-    "warmup": "Compile the kernels ahead of time.",
+#: heading → verb → one-line help (the module camber.cli.<verb>, with _ for - and behind a keyword, holds `command`)
+HEADINGS = {
+    "Models": {
+        "demo": "Train, translate and report on the built-in corpus.",
+        "train": "Train a translator from parallel text.",
+        "tune": "Fit a model's weights to a development set.",
+        "calibrate": "Find out how sure a model's translations are.",
+        "combine": "Make one model of several that vote.",
+        "convert": "Bring a Moses or cdec model along.",
+        "info": "Say what a model is made of.",
+        "curves": "Draw what the bent features of a model learnt.",
+    },
+    "Translation": {
+        "translate": "Translate text and files.",
+        "serve": "Serve models to translators' tools, with a page.",
+        "add": "Add sentence pairs to a model, without training.",
+        "forget": "Take pairs back from a model.",
+        "match": "Find what a model remembers that is like a text.",
+        "analyse": "Say what a job is made of, and how much of it is remembered.",
+    },
+    "Measuring and re-ranking": {
+        "score": "Measure translations against references.",
+        "rerank": "Re-rank the n-best lists of any engine.",
+        "nbest-folds": "Make n-best lists over a training corpus.",
+    },
+    "Parallel text and single steps": {
+        "import": "Make parallel text of translation memories.",
+        "select": "Choose the training pairs that help most to translate a text.",
+        "align": "Word-align two parallel files.",
+        "extract": "Write Moses-format phrase and reordering tables.",
+        "lm": "Estimate an n-gram language model.",
+        "tokenize": "Split raw text into tokens.",
+        "detokenize": "Join tokens to raw text.",
+        "warmup": "Compile the kernels ahead of time.",
+    },
 }
+VERBS = {verb: told for verbs in HEADINGS.values() for verb, told in verbs.items()}
+
+
+#: so that the texts of all headings stand below each other
+_WIDTH = max(map(len, VERBS))
 
 
 class ReaderGone(Exception):
@@ -75,11 +88,17 @@ class Verbs(click.Group):
         return importlib.import_module(f"camber.cli.{module}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+        for heading, verbs in HEADINGS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(verb.ljust(_WIDTH), told) for verb, told in verbs.items()])
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+#: what a shell or a script learns from the code
+EXIT_CODES = """Exit codes: 0 done; 1 an error, which is told; 2 wrong usage; 130 interrupted (Ctrl-C); 141 the reader
+of the output went away (camber … | head). Whatever the code, files and models are whole: as they were, or new."""
+
+
+@click.group(cls=Verbs, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--quiet", is_flag=True, help="Only warnings and errors on standard error.")
 @click.option(
     "--gzip-ratio",

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from camber.cli.groups import RUNNING, Grouped, option
 from camber.cli.options import FILE, Registered, engine_option, given, naming_flags, seed_option, settings_options
 from camber.cli.training import stage_options, train_settings
 from camber.nbest.formats import AUTO, FORMATS
@@ -16,12 +17,12 @@ from camber.pipeline.methods import METHODS
 from camber.progress import log
 
 
-@click.command(short_help="N-best lists over a training corpus.")
+@click.command(cls=Grouped, short_help="N-best lists over a training corpus.")
 @click.option("--source", required=True, type=FILE, help="Source side, one sentence per line (may be .gz).")
 @click.option("--target", required=True, type=FILE, help="Target side.")
 @click.option("--out", required=True, type=FILE, help="The merged list; OUT.ref and OUT.weights.tsv come beside it.")
 @click.option("--nbest-format", type=click.Choice([AUTO, *FORMATS]), default=AUTO, show_default="by the ending of OUT")
-@click.option("--work", type=FILE, help="Folder for what the stages make.", show_default="OUT.work")
+@option("--work", type=FILE, help="Folder for what the stages make.", show_default="OUT.work", group=RUNNING)
 @click.option(
     "--method",
     type=Registered(METHODS),
@@ -31,7 +32,7 @@ from camber.progress import log
 )
 @settings_options(FoldSettings)
 @click.option("--config", type=FILE, help="TOML file with settings; flags override it.")
-@click.option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.")
+@option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.", group=RUNNING)
 @stage_options(but=["tune"])
 @seed_option
 @engine_option

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from camber.cli.groups import RUNNING, option
 from camber.engine import Engine, Threads
 from camber.errors import SettingsError
 from camber.registry import Registry
@@ -70,7 +71,7 @@ def _noted(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
 
 
 #: how many threads of this machine a command may use; its argument is called `engine`
-threads_option = click.option(
+threads_option = option(
     "--threads",
     "engine",
     type=click.IntRange(0),
@@ -78,35 +79,38 @@ threads_option = click.option(
     show_default="all cores",
     help="Threads to use.",
     callback=_engine,
+    group=RUNNING,
 )
 
 
 def engine_option(command: Any) -> Any:
     """Decorate a command with the flags that say where it computes: threads, or a cluster."""
-    for option in (
-        click.option(
+    for flag in (
+        option(
             "--cluster-folder",
             type=FILE,
             is_eager=True,
             expose_value=False,
             callback=_noted("folder"),
             help="A folder that all machines of the cluster have under this name; what is mapped from it is not sent.",
+            group=RUNNING,
         ),
-        click.option(
+        option(
             "--cluster",
             metavar="ADDRESS",
             is_eager=True,
             expose_value=False,
             callback=_noted("where"),
             help="Compute on a Dask cluster: tcp://host:port of its scheduler, or local:N for N processes here.",
+            group=RUNNING,
         ),
         threads_option,
     ):
-        command = option(command)
+        command = flag(command)
     return command
 
 
-seed_option = click.option("--seed", default=1, show_default=True, help="Seed of everything random.")
+seed_option = option("--seed", default=1, show_default=True, help="Seed of everything random.", group=RUNNING)
 
 
 def settings_options(
@@ -129,8 +133,14 @@ def settings_options(
                 kind: Any = click.Choice(tuple(choices)) if choices else _number(hints[item.name], item.metadata)
                 if hints[item.name] is bool:
                     flag = f"{flag}/--{item.metadata.get('contrary') or f'no-{flag[2:]}'}"
-                command = click.option(
-                    flag, name, type=kind, default=item.default, show_default=shown or True, help=item.metadata["help"]
+                command = option(
+                    flag,
+                    name,
+                    type=kind,
+                    default=item.default,
+                    show_default=shown or True,
+                    help=item.metadata["help"],
+                    group=cls.group_of(item.name),
                 )(command)
         return command
 

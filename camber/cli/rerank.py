@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from camber.cli.groups import Grouped, option
 from camber.cli.options import FILE, engine_option, pick, refuse_idle, seed_option, settings_options
 from camber.errors import SettingsError
 from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
@@ -17,21 +18,29 @@ from camber.rerank.learners import LEARNERS, usual_tuner
 from camber.rerank.settings import FeatureSettings, ResponseSettings
 from camber.tune.tuners import TUNERS, tuner_settings
 
+#: headings of flags
+LIST, METRIC, FITTING = "The list", "Metric", "Fitting"
+
 if TYPE_CHECKING:
     from camber.nbest import NBest
 
 
 def _list_options(command: Any) -> Any:
-    for option in (
-        click.option("--at-least", type=click.IntRange(1), default=1, help="Leave out features of fewer hypotheses."),
-        click.option(
+    for flag in (
+        option(
+            "--at-least", type=click.IntRange(1), default=1, help="Leave out features of fewer hypotheses.", group=LIST
+        ),
+        option(
             "--scores",
             multiple=True,
             metavar="NAME=FILE",
             help="A feature from a file, a number per hypothesis and line (log probability, COMET, …); repeatable.",
+            group=FeatureSettings.group,
         ),
-        click.option("--candidates", type=click.IntRange(1), metavar="N", help="Lines for every sentence, for flat."),
-        click.option(
+        option(
+            "--candidates", type=click.IntRange(1), metavar="N", help="Lines for every sentence, for flat.", group=LIST
+        ),
+        option(
             "--format",
             "--nbest-format",
             "nbest_format",
@@ -39,17 +48,19 @@ def _list_options(command: Any) -> Any:
             default=AUTO,
             show_default=True,
             help="Format of the list; flat (N lines of text for every sentence) must be named.",
+            group=LIST,
         ),
-        click.option(
+        option(
             "--regression",
             type=FILE,
             help="A model with a regression (camber train --method kernel, or --regression), whose score becomes a "
             "feature; needs --source.",
+            group=FeatureSettings.group,
         ),
         click.option("--source", type=FILE, help="The source text, for the length ratio and for --regression."),
         click.option("--nbest", "path", type=FILE, required=True, help="The n-best list, plain or .gz."),
     ):
-        command = option(command)
+        command = flag(command)
     return command
 
 
@@ -58,7 +69,7 @@ def command() -> None:
     """Re-rank the n-best lists of any engine: Moses, Marian, Joshua, cdec, fairseq, JSON Lines, TSV or plain text."""
 
 
-@command.command()
+@command.command(cls=Grouped)
 @_list_options
 @click.option("--ref", "references", multiple=True, type=FILE, help="Reference; may be repeated.")
 @click.option("--model", type=FILE, required=True, help="Directory for the fitted model.")
@@ -71,50 +82,74 @@ def command() -> None:
     "trees that ask about several, or kernels in the space of all (mixture).",
 )
 @settings_options(ResponseSettings)
-@click.option(
+@option(
     "--tuner",
     type=click.Choice(list(TUNERS)),
     show_default="for curves pro, for trees mert; else expected-bleu, or mert (mixture: pro) for other metrics",
+    group=FITTING,
 )
-@click.option(
+@option(
     "--tuner-options",
     default="",
     metavar="NAME=V…",
     help='Settings of the tuner\'s own, such as "variance=10 brevity=capped"; an unknown one lists them all.',
+    group=FITTING,
 )
-@click.option(
+@option(
     "--metric",
     default="bleu",
     show_default=True,
     help="bleu, sbp, chrf, ter, or extra:NAME: outside scores (extra:-NAME if less is better), no feature then.",
+    group=METRIC,
 )
-@click.option("--tokenize", default="13a", show_default=True, help="sacreBLEU's tokenizer for BLEU; none: tokenised.")
-@click.option("--lowercase", is_flag=True, help="Ignore case in the metric.")
-@click.option(
+@option(
+    "--tokenize",
+    default="13a",
+    show_default=True,
+    help="sacreBLEU's tokenizer for BLEU; none: tokenised.",
+    group=METRIC,
+)
+@option("--lowercase", is_flag=True, help="Ignore case in the metric.", group=METRIC)
+@option(
     "--reference-length",
     type=click.Choice(REFERENCE_LENGTHS),
     default=CLOSEST,
     show_default=True,
     help="Which of several references BLEU's brevity penalty looks at.",
+    group=METRIC,
 )
-@click.option(
-    "--extra", "outside", multiple=True, metavar="NAME=FILE", help="As --scores, but only for --metric extra:NAME."
+@option(
+    "--extra",
+    "outside",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="As --scores, but only for --metric extra:NAME.",
+    group=METRIC,
 )
-@click.option("--lm", type=FILE, help="Language model (ARPA) whose score becomes a feature; the model keeps it.")
+@option(
+    "--lm",
+    type=FILE,
+    help="Language model (ARPA) whose score becomes a feature; the model keeps it.",
+    group=FeatureSettings.group,
+)
 @settings_options(FeatureSettings)
-@click.option(
+@option(
     "--cautious/--no-cautious",
     default=True,
     show_default=True,
     help="Leave the list's own order only as far as held-out sentences of the list confirm; takes four fits.",
+    group=FITTING,
 )
-@click.option(
+@option(
     "--grid",
     metavar="KEY=V,V…",
     help='Settings of the learner to choose by cross-validation on the list, such as "leaves=2,4 tree_keep=100,300" or '
     '"bits=3,5 beta=10,1000".',
+    group=FITTING,
 )
-@click.option("--held-out", type=click.IntRange(2), metavar="K", help="Cross-validate with K folds of sentences.")
+@option(
+    "--held-out", type=click.IntRange(2), metavar="K", help="Cross-validate with K folds of sentences.", group=FITTING
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON, with weights, curves and trees.")
 @seed_option
 @engine_option
@@ -190,7 +225,7 @@ def fit(
     click.echo(text)
 
 
-@command.command()
+@command.command(cls=Grouped)
 @click.argument("model", type=FILE)
 @_list_options
 @click.option("--nbest-out", type=FILE, help="Write the whole list, re-scored and sorted; by its ending, or Moses'.")
@@ -269,23 +304,21 @@ def _with_scores(
 
     objective = outside_column(metric)
     seen: set[str] = set()
-    for option, text in (*(("--scores", text) for text in scores), *(("--extra", text) for text in outside)):
+    for flag, text in (*(("--scores", text) for text in scores), *(("--extra", text) for text in outside)):
         name, _, file = text.partition("=")
         if not name or not file:
-            raise click.UsageError(f"{option} {text}: expected NAME=FILE")
+            raise click.UsageError(f"{flag} {text}: expected NAME=FILE")
         if name in seen:
-            raise click.UsageError(f"{option} {text}: scores named {name} are given twice")
+            raise click.UsageError(f"{flag} {text}: scores named {name} are given twice")
         if name in nbest.names:
-            raise click.UsageError(f"{option} {text}: the list has a feature {name} of its own; choose another name")
+            raise click.UsageError(f"{flag} {text}: the list has a feature {name} of its own; choose another name")
         seen.add(name)
-        if name != objective and option == "--extra":
+        if name != objective and flag == "--extra":
             raise click.UsageError(
-                f"{option} {text} makes no difference without --metric extra:{name}; --scores makes a feature of it"
+                f"{flag} {text} makes no difference without --metric extra:{name}; --scores makes a feature of it"
             )
         if name == objective and fitted:
-            raise click.UsageError(
-                f"{option} {text}: the model was fitted to {name}, which is no feature; leave it out"
-            )
+            raise click.UsageError(f"{flag} {text}: the model was fitted to {name}, which is no feature; leave it out")
         column = scores_beside(nbest, name, Path(file))
         nbest = nbest.with_extra(name, column) if name == objective else nbest.with_feature(name, column)
     return nbest

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import click
 
+from camber.cli.groups import Grouped, option
 from camber.cli.options import FILE, seed_option
 from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 
+#: headings of flags
+CONVENTIONS, TESTS = "Conventions of the metrics", "Intervals and tests"
 
-@click.command(short_help="Measure translations against references.")
+
+@click.command(cls=Grouped, short_help="Measure translations against references.")
 @click.argument("hypotheses", metavar="[HYP]...", nargs=-1, type=FILE)
 @click.option("--ref", "references", multiple=True, required=True, type=FILE, help="Reference; may be repeated.")
 @click.option(
@@ -32,17 +36,26 @@ from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
     metavar="NAME=F,F,…",
     help="Outside scores (COMET, …) for extra:NAME: a number per line, a file for every output in order.",
 )
-@click.option("--tokenize", default="13a", show_default=True, help="sacreBLEU's tokenizer for BLEU: 13a, none, intl, …")
-@click.option("--lowercase", is_flag=True, help="Ignore case.")
-@click.option(
+@option(
+    "--tokenize",
+    default="13a",
+    show_default=True,
+    help="sacreBLEU's tokenizer for BLEU: 13a, none, intl, …",
+    group=CONVENTIONS,
+)
+@option("--lowercase", is_flag=True, help="Ignore case.", group=CONVENTIONS)
+@option(
     "--reference-length",
     type=click.Choice(REFERENCE_LENGTHS),
     default=CLOSEST,
     show_default=True,
     help="Which of several references BLEU's brevity penalty looks at.",
+    group=CONVENTIONS,
 )
-@click.option("--samples", default=1000, show_default=True, type=click.IntRange(1), help="Bootstrap samples.")
-@click.option("--trials", default=10_000, show_default=True, type=click.IntRange(1), help="Randomisation trials.")
+@option("--samples", default=1000, show_default=True, type=click.IntRange(1), help="Bootstrap samples.", group=TESTS)
+@option(
+    "--trials", default=10_000, show_default=True, type=click.IntRange(1), help="Randomisation trials.", group=TESTS
+)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.option("--latex", is_flag=True, help="Write a LaTeX table.")
 @seed_option

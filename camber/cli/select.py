@@ -9,13 +9,14 @@ from typing import Any
 
 import click
 
+from camber.cli.groups import Grouped
 from camber.cli.options import FILE, Registered, engine_option, pick, refuse_idle, settings_options
 from camber.engine import Engine
 from camber.regress.select.selectors import SELECTORS, USUAL, SelectSettings
 from camber.text.pipeline import TextSettings
 
 
-@click.command(short_help="Choose training pairs for a text.")
+@click.command(cls=Grouped, short_help="Choose training pairs for a text.")
 @click.option("--source", required=True, type=FILE, help="Source side of the corpus, one sentence per line (or .gz).")
 @click.option("--target", required=True, type=FILE, help="Target side.")
 @click.option("--test", required=True, type=FILE, help="The text that is to be translated.")

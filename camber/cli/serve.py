@@ -12,19 +12,23 @@ from typing import Any
 
 import click
 
+from camber.cli.groups import Grouped, option
 from camber.cli.options import FILE, pick, settings_options, threads_option
 from camber.engine import Threads
 from camber.errors import CamberError
 from camber.serve.settings import ServeSettings
 
+#: heading of flags
+KEYS = "Keys of clients"
 
-@click.command(help=__doc__)
+
+@click.command(cls=Grouped, help=__doc__)
 @click.argument("models", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=5000, show_default=True, help="Port; 0: any free one.")
-@click.option("--keys", type=FILE, help="File of keys: without one of them, requests are refused.")
-@click.option("--new-key", metavar="NAME", help="Make a key, add it to --keys, print it once, and end.")
-@click.option("--new-key-learns", is_flag=True, help="The new key may add translations, too.")
+@option("--keys", type=FILE, help="File of keys: without one of them, requests are refused.", group=KEYS)
+@option("--new-key", metavar="NAME", help="Make a key, add it to --keys, print it once, and end.", group=KEYS)
+@option("--new-key-learns", is_flag=True, help="The new key may add translations, too.", group=KEYS)
 @click.option("--glossary", type=FILE, help="Terms that all translations must use: CSV, TSV or TBX.")
 @click.option("--glossaries", type=FILE, help="Folder for glossaries that clients make (default: lost at the end).")
 @settings_options(ServeSettings)

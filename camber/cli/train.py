@@ -8,14 +8,19 @@ from typing import Any
 
 import click
 
+from camber.cli.groups import RUNNING, Grouped, option
 from camber.cli.options import FILE, Registered, engine_option, refuse_idle, seed_option
 from camber.cli.training import stage_flags, stage_options, train_settings
 from camber.pipeline.methods import METHODS, weighs
+from camber.pipeline.settings import STAGES
 from camber.progress import log
 from camber.regress.settings import MAXIMUM_MARGIN
 
+#: headings that flags of settings stand under, too
+CLEANING, TUNING = STAGES["clean"].group, STAGES["tune"].group
 
-@click.command(help=__doc__)
+
+@click.command(cls=Grouped, help=__doc__)
 @click.option("--source", type=FILE, help="Source side, one sentence per line (may be .gz).")
 @click.option("--target", type=FILE, help="Target side.")
 @click.option(
@@ -24,8 +29,8 @@ from camber.regress.settings import MAXIMUM_MARGIN
     metavar="FILE[:WEIGHT]",
     help="A file with both sides instead, as `camber import` reads it: TMX, XLIFF, PO, …; may be repeated.",
 )
-@click.option("--unconfirmed/--no-unconfirmed", help="Take what is fuzzy or waits for review, too.")
-@click.option("--keep-going/--no-keep-going", help="Of a broken file, take the pairs before the break.")
+@option("--unconfirmed/--no-unconfirmed", help="Take what is fuzzy or waits for review, too.", group=CLEANING)
+@option("--keep-going/--no-keep-going", help="Of a broken file, take the pairs before the break.", group=CLEANING)
 @click.option("--model", required=True, type=FILE, help="Directory of the new model.")
 @click.option(
     "--method",
@@ -37,12 +42,25 @@ from camber.regress.settings import MAXIMUM_MARGIN
 )
 @click.option("--dev-source", type=FILE, help="Source of a development set.")
 @click.option("--dev-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
-@click.option("--held-out", type=click.IntRange(0), default=None, help="Pairs to hold out when no dev set is given.")
-@click.option("--lm", type=FILE, multiple=True, help="ARPA file to use instead of estimating one; may be repeated.")
-@click.option("--alignment", type=FILE, help="Word alignment (Pharaoh format) to use instead of our own.")
+@option(
+    "--held-out", type=click.IntRange(0), default=None, help="Pairs to hold out when no dev set is given.", group=TUNING
+)
+@option(
+    "--lm",
+    type=FILE,
+    multiple=True,
+    help="ARPA file to use instead of estimating one; may be repeated.",
+    group=STAGES["lm"].group,
+)
+@option(
+    "--alignment",
+    type=FILE,
+    help="Word alignment (Pharaoh format) to use instead of our own.",
+    group=STAGES["align"].group,
+)
 @click.option("--tune/--no-tune", "tuned", default=True, show_default=True, help="Tune the weights on the dev set.")
 @click.option("--config", type=FILE, help="TOML file with settings; flags override it.")
-@click.option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.")
+@option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.", group=RUNNING)
 @stage_options()
 @seed_option
 @engine_option

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from camber.cli.groups import Grouped, option
 from camber.cli.options import FILE, engine_option, given, pick, refuse_idle, settings_options
 from camber.cli.streams import standard_input
 from camber.decode.consensus.settings import ConsensusSettings
@@ -27,67 +28,88 @@ from camber.engine import Engine
 from camber.nbest.formats import AUTO, FORMATS, format_to_write
 from camber.progress import log
 from camber.regress.settings import PreimageSettings
+from camber.text.pipeline import TextSettings
 from camber.text.tags import FORMATS as TEXT_FORMATS
 from camber.text.tags import HTML
 
 #: settings of the pre-image search that phrase models have, too
 _PHRASE_FLAGS = ("options", "window")
+#: headings of flags
+TERMS, LISTS, TEXT = "Terms, beginnings and memory", "Lists, confidence and alignment", TextSettings.group
 
 if TYPE_CHECKING:
     from camber.model.translator import Translation, Translator
 
 
-@click.command(help=__doc__)
+@click.command(cls=Grouped, help=__doc__)
 @click.argument("models", metavar="MODEL…", type=FILE, nargs=-1, required=True)
 @click.option("--input", "source", type=FILE, help="File to translate (default: standard input).")
 @click.option("--output", type=FILE, help="File for the translations (default: standard output).")
 @click.option("--all", is_flag=True, help="In XLIFF, PO and TMX, replace translations that are there.")
-@click.option("--nbest", type=click.IntRange(1), default=1, show_default=True, help="Candidates for every line.")
-@click.option("--nbest-file", type=FILE, help="Where they go: finished texts with features.")
-@click.option(
+@option("--nbest", type=click.IntRange(1), default=1, show_default=True, help="Candidates for every line.", group=LISTS)
+@option("--nbest-file", type=FILE, help="Where they go: finished texts with features.", group=LISTS)
+@option(
     "--nbest-format",
     type=click.Choice(list(FORMATS)),
     show_default="by the file's ending, or moses",
     help="JSON Lines also keep the model's tokens (which alignments count) and the features of every phrase.",
+    group=LISTS,
 )
-@click.option("--distinct/--no-distinct", default=True, show_default=True, help="List every row of tokens once.")
-@click.option("--glossary", type=FILE, help="Terms that the translations must use: CSV, TSV or TBX.")
-@click.option("--prefix", help="How every translation begins; it is completed.")
-@click.option("--constraints", type=FILE, help="What is asked of each line: JSON Lines with terms, forbidden, prefix.")
-@click.option(
+@option("--distinct/--no-distinct", default=True, show_default=True, help="List every row of tokens once.", group=LISTS)
+@option("--glossary", type=FILE, help="Terms that the translations must use: CSV, TSV or TBX.", group=TERMS)
+@option("--prefix", help="How every translation begins; it is completed.", group=TERMS)
+@option(
+    "--constraints",
+    type=FILE,
+    help="What is asked of each line: JSON Lines with terms, forbidden, prefix.",
+    group=TERMS,
+)
+@option(
     "--confidence",
     type=FILE,
     help="Write how sure the engine is of every translation and its words: JSON Lines, one object per line.",
+    group=LISTS,
 )
-@click.option(
+@option(
     "--fuzzy",
     type=click.FloatRange(0, 1, min_open=True),
     help="Use what the model remembers: exact repeats come back, and of a match that is at least so like a line (0.7, "
     "say) only what differs is translated anew.",
+    group=TERMS,
 )
-@click.option("--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).")
-@click.option(
+@option(
+    "--alignment-file", type=FILE, help="Write the word alignment of every translation (Pharaoh format).", group=LISTS
+)
+@option(
     "--format",
     type=click.Choice(list(TEXT_FORMATS)),
     default=TEXT_FORMATS[0],
     show_default=True,
     help="What tags are: in plain text only what surely is one; mark-up has entities, too.",
+    group=TEXT,
 )
-@click.option(
+@option(
     "--split/--no-split",
     default=None,
     show_default="the model's own",
     help="Translate the sentences of a line one by one.",
+    group=TEXT,
 )
-@click.option("--protect", metavar="REGEX", default="", help="More text that must come back as it is.")
-@click.option("--mbr", is_flag=True, help="Take what expects most BLEU if others of the list are right.")
+@option("--protect", metavar="REGEX", default="", help="More text that must come back as it is.", group=TEXT)
+@option(
+    "--mbr",
+    is_flag=True,
+    help="Take what expects most BLEU if others of the list are right.",
+    group=ConsensusSettings.group,
+)
 @settings_options(ConsensusSettings)
-@click.option(
+@option(
     "--number-format",
     type=click.Choice(["keep", "target"]),
     default=None,
     show_default="the model's own: keep",
     help="Write numbers as in the source, or as the target language does.",
+    group=TEXT,
 )
 @settings_options(DecodeSettings, shown="the model's own")
 @settings_options(PreimageSettings, shown="the model's own", but=_PHRASE_FLAGS)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from camber.cli.groups import Grouped, option
 from camber.cli.options import (
     FILE,
     engine_option,
@@ -18,19 +19,23 @@ from camber.cli.options import (
 )
 from camber.tune.loop import TuneSettings
 
+#: heading of the flags of a grid
+GRID = "Grid of hyper-parameters"
 
-@click.command(help=__doc__)
+
+@click.command(cls=Grouped, help=__doc__)
 @click.argument("model", type=FILE)
 @click.option("--dev-source", required=True, type=FILE, help="Source side of the development set.")
 @click.option("--dev-target", required=True, type=FILE, multiple=True, help="Its reference; may be repeated.")
-@click.option(
+@option(
     "--grid",
     metavar="KEY=V,V…",
     help='Hyper-parameters to try, such as "bits=4,8 beta=1000,100000" or, of trees, "leaves=2,4 tree_keep=100,300"; '
     "every setting of bends, and l2.",
+    group=GRID,
 )
-@click.option("--hyper-source", type=FILE, help="Source side of the set that chooses among them.")
-@click.option("--hyper-target", type=FILE, multiple=True, help="Its reference; may be repeated.")
+@option("--hyper-source", type=FILE, help="Source side of the set that chooses among them.", group=GRID)
+@option("--hyper-target", type=FILE, multiple=True, help="Its reference; may be repeated.", group=GRID)
 @click.option("--out", type=FILE, help="Write the tuned model here instead of changing MODEL.")
 @settings_options(TuneSettings)
 @seed_option

@@ -16,7 +16,7 @@ from camber.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class CleanSettings(Settings):
+class CleanSettings(Settings, group="Cleaning"):
     """Which pairs to keep."""
 
     max_length: int = setting(80, "drop pairs with a side of more tokens than this", low=1)

@@ -39,7 +39,7 @@ ENTRY = np.dtype([("key", "i8"), ("gram", "i8")])
 
 
 @dataclass(frozen=True)
-class LmSettings(Settings):
+class LmSettings(Settings, group="Language model"):
     """How a language model is estimated."""
 
     order: int = setting(5, "Longest n-gram.", low=1, high=6)

@@ -8,7 +8,7 @@ from camber.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class MemorySettings(Settings):
+class MemorySettings(Settings, group="Memory"):
     """What is kept of the training pairs."""
 
     memory: bool = setting(True, "keep the training pairs as they are, for `camber match` and --fuzzy")

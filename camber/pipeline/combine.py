@@ -41,7 +41,7 @@ FOLDS = 2
 
 
 @dataclass(frozen=True)
-class CombineSettings(ConsensusSettings):
+class CombineSettings(ConsensusSettings, group="Tuning"):
     """How models are combined."""
 
     tuner: str = setting("pro", "how weights are fitted to the joined lists", choices=TUNERS)

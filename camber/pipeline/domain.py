@@ -20,7 +20,7 @@ from camber.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class DomainSettings(Settings):
+class DomainSettings(Settings, group="Language model"):
     """What is made of corpora with different weights."""
 
     own_lm: bool = setting(True, "where corpora have weights: one more language model of those that count most")

@@ -53,7 +53,7 @@ _BLOCK = 1000
 
 
 @dataclass(frozen=True)
-class FoldSettings(Settings):
+class FoldSettings(Settings, group="Folds"):
     """How a corpus is cut, translated and merged into one list."""
 
     folds: int = setting(10, "parts of the corpus; each is translated by a model of the others", low=2, high=1000)

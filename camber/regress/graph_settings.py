@@ -34,7 +34,7 @@ NONE, NUMBERS, ALL = "none", "numbers", "all"
 
 
 @dataclass(frozen=True)
-class GraphSettings(Settings):
+class GraphSettings(Settings, group="Search of sparse models"):
     """How wide the search for paths is, and what it may do."""
 
     beam: int = setting(300, "paths that are kept for every number of words", low=1)

@@ -13,7 +13,7 @@ NONE = "none"
 
 
 @dataclass(frozen=True)
-class KernelSettings(Settings):
+class KernelSettings(Settings, group="Regression of n-gram vectors"):
     """Which regression is learnt, from which n-grams."""
 
     regression: str = setting(
@@ -43,7 +43,7 @@ class KernelSettings(Settings):
 
 
 @dataclass(frozen=True)
-class RegressionSettings(Settings):
+class RegressionSettings(Settings, group="Regression of n-gram vectors"):
     """Whether a regression is a feature of phrase models."""
 
     regression: str = setting(
@@ -59,7 +59,7 @@ class RegressionSettings(Settings):
 
 
 @dataclass(frozen=True)
-class PreimageSettings(Settings):
+class PreimageSettings(Settings, group="Search of regression models"):
     """How wide the search is."""
 
     beam: int = setting(100, "hypotheses kept for every stack; a list of candidates has no more", low=1)

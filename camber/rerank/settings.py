@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from camber.bend.settings import BendSettings, bend_setting
+from camber.bend.settings import BENDS, TREES, BendSettings, bend_setting
 from camber.errors import SettingsError
 from camber.settings import Settings, setting
 
@@ -13,7 +13,7 @@ LOCAL, GLOBAL, AUTO = "local", "global", "auto"
 
 
 @dataclass(frozen=True)
-class FeatureSettings(Settings):
+class FeatureSettings(Settings, group="Features made from the texts"):
     """Which features are made from the texts."""
 
     length: bool = setting(False, "add lengths in words and characters, and the ratio to the source if it is given")
@@ -26,7 +26,7 @@ ML, PERCEPTRON = "ml", "perceptron"  # kinds of kernels
 
 
 @dataclass(frozen=True)
-class ResponseSettings(BendSettings):
+class ResponseSettings(BendSettings, group="Mixtures of kernels"):
     """How features bend: bins (lists are shorter than dev sets, so there are fewer of them), trees, kernels."""
 
     bits: int = bend_setting("bits", 4)
@@ -37,14 +37,16 @@ class ResponseSettings(BendSettings):
         "what trees look at: the parts of a hypothesis (local), as JSON Lines of camber translate have them, or the "
         "whole hypothesis (global); auto: parts where the list has some that are rules",
         choices=(AUTO, LOCAL, GLOBAL),
+        group=TREES,
     )
     softness: float = setting(
         0.0,
         "width of the edges of bins, which are sigmoids, as a share of the narrower bin beside them (0: hard edges)",
         low=0,
         high=1,
+        group=BENDS,
     )
-    lines: bool = setting(True, "keep the straight line of a feature beside its bins")
+    lines: bool = setting(True, "keep the straight line of a feature beside its bins", group=BENDS)
     kernels: int = setting(64, "kernels at most", low=1, high=1_000_000)
     kernel_kind: str = setting(
         ML,

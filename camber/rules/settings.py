@@ -8,7 +8,7 @@ from camber.settings import Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordSettings(Settings):
+class WordSettings(Settings, group="Features of words"):
     """How words are clustered and cut, and how many of them have features of their own."""
 
     frequent_words: int = setting(15, "words of either side whose insertion or deletion is a feature", low=0, high=1000)

@@ -10,7 +10,7 @@ ERROR, ECHO = "error", "echo"
 
 
 @dataclass(frozen=True)
-class ServeSettings(Settings):
+class ServeSettings(Settings, group="Limits and rights"):
     """What a server accepts, how long it takes, and what it tells."""
 
     deadline: float = setting(15.0, "seconds after which a request is refused (503, or 429)", low=0.1, high=3600)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from camber.errors import ModelError
 from camber.files import decode_lines, read_bytes, write_lines
 from camber.progress import log
-from camber.settings import Settings, setting
+from camber.settings import EVERYDAY, Settings, setting
 from camber.text.case import Truecaser, is_shouted, lower, recase, sentence_starts, upper
 from camber.text.detokenise import TYPOGRAPHY, learn_spaces, spelt
 from camber.text.figures import as_written_in, percent_gap
@@ -48,13 +48,13 @@ _OPENS, _CLOSES = f"@{OPEN}@", f"@{CLOSE}@"
 
 
 @dataclass(frozen=True)
-class TextSettings(Settings):
+class TextSettings(Settings, group="Text"):
     """How raw text becomes tokens."""
 
     tokenizer: str = setting("moses", "moses: raw text in and out; none: text that is already tokenised", choices=KINDS)
     lowercase: bool = setting(False, "lower-case everything instead of truecasing")
-    source_lang: str = setting("", "language code of the source, for its tokenisation rules")
-    target_lang: str = setting("", "language code of the target, for its tokenisation rules")
+    source_lang: str = setting("", "language code of the source, for its tokenisation rules", group=EVERYDAY)
+    target_lang: str = setting("", "language code of the target, for its tokenisation rules", group=EVERYDAY)
     protection: bool = setting(
         True, "bring placeholders, mark-up, code, addresses, file names and numbers back as they are"
     )

@@ -19,7 +19,7 @@ from camber.arrays.types import F8, I8, AnyArray, Bools
 from camber.bend.bend import Bend
 from camber.bend.kinds import CHOICES, KEEP, settings_of
 from camber.bend.neighbours import Regulariser
-from camber.bend.settings import BendSettings
+from camber.bend.settings import BENDS, BendSettings
 from camber.decode.derivation import HypothesisColumns
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
@@ -47,7 +47,7 @@ _MERGED = 200
 
 
 @dataclass(frozen=True)
-class TuneSettings(BendSettings):
+class TuneSettings(BendSettings, group="Tuning"):
     """How weights are tuned on a dev set."""
 
     tuner: str = setting("held-bleu", "how weights are fitted to the n-best lists", choices=TUNERS)
@@ -69,11 +69,13 @@ class TuneSettings(BendSettings):
         "a weight for every bin of values; overlap: bins that reach over their neighbours; lnr, mnr: bins tied to "
         "their neighbours, linearly or by any monotone curve; keep: as it is in the model",
         choices=CHOICES,
+        group=BENDS,
     )
     cautious: bool = setting(
         True,
         "tune the classical model first, and go from it towards a bend only as far as held-out sentences of the dev "
         "set confirm",
+        group=BENDS,
     )
     replicas: int = setting(1, "independent runs, whose weights are averaged", low=1)
     step: float = setting(

@@ -8,7 +8,7 @@ from camber.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class ChartSettings(Settings):
+class ChartSettings(Settings, group="Search of hierarchical models"):
     """How wide the search is, and how far a rule may reach."""
 
     pop_limit: int = setting(200, "hypotheses taken from the queue for every span", low=1)

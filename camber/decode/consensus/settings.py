@@ -11,7 +11,7 @@ GAINS = ("linear", "sentence")
 
 
 @dataclass(frozen=True)
-class ConsensusSettings(Settings):
+class ConsensusSettings(Settings, group="Consensus (minimum Bayes risk)"):
     """Minimum Bayes risk over the hypotheses of one search or several."""
 
     mbr_size: int = setting(100, "hypotheses of every model that are compared", low=2)

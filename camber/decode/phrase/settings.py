@@ -8,7 +8,7 @@ from camber.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class DecodeSettings(Settings):
+class DecodeSettings(Settings, group="Search"):
     """How wide the search is, and what it may do."""
 
     pop_limit: int = setting(400, "hypotheses taken from the queue for every stack", low=1)

@@ -35,7 +35,7 @@ SELECTORS: Registry[type[Selector]] = Registry(
 
 
 @dataclass(frozen=True)
-class SelectSettings(Settings):
+class SelectSettings(Settings, group="How pairs are compared"):
     """How pairs are compared with a sentence."""
 
     order: int = setting(2, "longest n-gram that sentences are compared by", low=1, high=16)

@@ -20,7 +20,7 @@ LONGEST = 7
 
 
 @dataclass(frozen=True)
-class SparseSettings(Settings):
+class SparseSettings(Settings, group="Sparse models"):
     """What a sentence is translated with."""
 
     decoder: str = setting(

@@ -68,7 +68,7 @@ EDGES = ("tight", "loose")
 
 
 @dataclass(frozen=True)
-class HieroSettings(WordSettings):
+class HieroSettings(WordSettings, group="Hierarchical rules"):
     """Which hierarchical rules are extracted."""
 
     max_span: int = setting(15, "longest span of a rule, in words, on either side", low=1, high=MOST_TARGET)

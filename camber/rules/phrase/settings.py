@@ -11,7 +11,7 @@ from camber.settings import setting
 
 
 @dataclass(frozen=True)
-class RuleSettings(WordSettings):
+class RuleSettings(WordSettings, group="Phrases"):
     """How phrase pairs are extracted, and which are kept."""
 
     max_phrase_length: int = setting(7, "longest phrase in words, on either side", low=1, high=15)
