@@ -31,5 +31,8 @@ def command(model: Path, files: tuple[Path, ...], source: Path | None, target: P
         raise click.UsageError("give files with both languages, or --source and --target, not both")
     if not files and (source is None or target is None):
         raise click.UsageError("give files with both languages, or --source and --target")
-    sides: Any = pairs_of_files(model, files) if files else (source, target)
-    Adder(model).add(*sides, **values)
+    if files:
+        pairs = pairs_of_files(model, files)
+        Adder(model).add(pairs.source, pairs.target, coded=pairs.coded, **values)
+    elif source is not None and target is not None:
+        Adder(model).add(source, target, **values)

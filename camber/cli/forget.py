@@ -45,7 +45,10 @@ def command(
     if listed:
         _list(model)
         return
-    pairs = known_pairs(model, *pairs_of_files(model, files)) if files else []
+    pairs = []
+    if files:
+        found = pairs_of_files(model, files)
+        pairs = known_pairs(model, found.source, found.target)
     if files and not (pairs or numbers or texts):
         raise CamberError(f"{model}: remembers no pair of these files; nothing was taken back")
     for source, target in forget(model, numbers=numbers, texts=texts, pairs=pairs, author=author, time=time):

@@ -12,6 +12,7 @@ import click
 
 from camber.cli.options import FILE
 from camber.cli.streams import standard_input
+from camber.text.tags import FORMATS, TEXT
 
 if TYPE_CHECKING:
     from camber.memory.match import Match
@@ -29,10 +30,24 @@ if TYPE_CHECKING:
     help="How like a segment must be: 1 less the edits per word.",
 )
 @click.option("--best", type=click.IntRange(1), default=3, show_default=True, help="Matches for each line.")
+@click.option(
+    "--format",
+    type=click.Choice(list(FORMATS)),
+    default=TEXT,
+    show_default=True,
+    help="What tags are; in mark-up, they are inline codes, which may be written otherwise in a match.",
+)
 @click.option("--tsv", "as_tsv", is_flag=True, help="Line, per cent, number, source and target, with tabs between.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object for each line.")
 def command(
-    model: Path, source: Path | None, output: Path | None, threshold: float, best: int, as_tsv: bool, as_json: bool
+    model: Path,
+    source: Path | None,
+    output: Path | None,
+    threshold: float,
+    best: int,
+    format: str,
+    as_tsv: bool,
+    as_json: bool,
 ) -> None:
     from camber.files import check_outputs, read_lines, write_whole
     from camber.model.translator import load
@@ -45,7 +60,7 @@ def command(
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
         for number, line in enumerate(lines, 1):
-            matches = translator.matches(line, threshold, best)
+            matches = translator.matches(line, threshold, best, format)
             if as_json:
                 told = {"line": number, "text": line, "matches": [match.to_json(line) for match in matches]}
                 out.write(json.dumps(told, ensure_ascii=False) + "\n")
@@ -64,4 +79,5 @@ def _shown(match: Match, line: str) -> str:
     """Return a match for people: what is other in the line is marked."""
     who = ", ".join(filter(None, (match.author, match.time)))
     facts = f"#{match.number}{', added' if match.added else ''}{f' ({who})' if who else ''}"
-    return f"  {match.percent:3d} %  {match.marked(line)}\n         {match.target}\n         {facts}\n"
+    rows = [f"  {match.percent:3d} %  {match.marked(line)}", match.target, *(match.coded or ()), facts]
+    return "\n         ".join(rows) + "\n"

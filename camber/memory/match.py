@@ -20,6 +20,7 @@ class Match:
     added: bool = False  # after the training
     author: str = ""
     time: str = ""
+    coded: tuple[str, str] | None = None  # both texts with their inline codes, as inline XML, if they have any
 
     @property
     def percent(self) -> int:
@@ -53,6 +54,8 @@ class Match:
             "added": self.added,
             "difference": [{"line": piece.one, "memory": piece.two, "same": piece.same} for piece in self.pieces(line)],
         }
+        if self.coded is not None:
+            told["coded"] = dict(zip(("source", "target"), self.coded, strict=True))
         return told | {name: value for name, value in (("author", self.author), ("time", self.time)) if value}
 
 

@@ -4,12 +4,13 @@
     segments.nearest("Ein Haus.", threshold=0.7, best=3)
 
 On disk everything is an array (texts are UTF-8 in one piece), memory-mapped when it is opened; what is
-looked up by name is read at the first question.
+looked up by name is read at the first question. Segments from files may have inline codes (`codes.py`); they are looked
+for by their text, and both sides with their codes are kept beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -45,6 +46,8 @@ _SHAPES: Shapes = {
     "links": (np.uint16, 2),
     "link_offsets": (np.int64, 1),
 }
+#: both sides with their inline codes, where there are some, with a line end between them; memories may have none at all
+_CODED: Shapes = {"coded": (np.uint8, 1), "coded_offsets": (np.int64, 1)}
 _REMEDY = "copy or train the model again"
 
 
@@ -78,10 +81,12 @@ class Segments:
         target: Sequence[str],
         alignment: Alignment | None = None,
         rows: I8 | None = None,
+        coded: Mapping[int, tuple[str, str]] | None = None,
     ) -> Segments:
         """Make segments of raw lines; `rows` are those that `alignment` has links of, between the tokens of training.
 
-        A pair without words on one of its sides is left out.
+        A pair without words on one of its sides is left out. `coded` has rows of which both sides have inline codes;
+        of a pair that came with several, the last ones stay.
         """
         last: dict[tuple[str, str], int] = {}
         times: dict[tuple[str, str], int] = {}
@@ -122,16 +127,21 @@ class Segments:
         for side, name in enumerate(("source", "target")):
             texts = [pair[side].encode() for pair, _ in chosen]
             arrays[name], arrays[f"{name}_offsets"] = _bytes(b"".join(texts)), offsets_from(map(len, texts))
+        if coded:
+            known = {(source[row], target[row]): both for row, both in sorted(coded.items())}
+            texts = ["\n".join(known.get(pair, ())).encode() for pair, _ in chosen]
+            arrays["coded"], arrays["coded_offsets"] = _bytes(b"".join(texts)), offsets_from(map(len, texts))
         return cls(arrays, text=text)
 
     def save(self, folder: Path) -> None:
         """Write all arrays into a folder that exists."""
-        save_arrays(folder, self.arrays, _SHAPES)
+        save_arrays(folder, self.arrays, {**_SHAPES, **_CODED})
 
     @classmethod
     def open(cls, folder: Path, text: TextPipeline) -> Segments:
         """Open what :meth:`save` wrote; it is checked when something is looked for."""
-        return cls(open_arrays(folder, _SHAPES), folder, text)
+        coded = {name: shape for name, shape in _CODED.items() if (folder / f"{name}.npy").exists()}
+        return cls(open_arrays(folder, {**_SHAPES, **coded}), folder, text)
 
     def __len__(self) -> int:
         return len(self.arrays["offsets"]) - 1
@@ -146,6 +156,13 @@ class Segments:
             return bytes(self.arrays[side][a:b]).decode()
         except UnicodeDecodeError as error:
             raise ModelError(f"{self.folder / side}.npy: no text ({error}); {_REMEDY}") from None
+
+    def coded(self, segment: int) -> tuple[str, str] | None:
+        """Return both sides of a segment with their inline codes, None if it has none."""
+        if "coded" not in self.arrays:
+            return None
+        source, mark, target = self._text("coded", segment).partition("\n")
+        return (source, target) if mark else None
 
     def links(self, segment: int) -> list[tuple[int, int]] | None:
         """Return the links between the tokens that training made of a pair; None if it was not aligned."""
@@ -166,6 +183,7 @@ class Segments:
         self.index  # noqa: B018
         for segment in range(len(self)):
             self.pair(segment)
+            self.coded(segment)
 
     # --- looking for something -----------------------------------------------------------------------------------
 
@@ -223,6 +241,9 @@ class Segments:
         checks.offsets("offsets", a["offsets"], count, len(a["words"]))
         for side in ("source", "target"):
             checks.offsets(f"{side}_offsets", a[f"{side}_offsets"], count, len(a[side]))
+        if any(name in a for name in _CODED):
+            checks.that(all(name in a for name in _CODED), "coded", "not there with its offsets")
+            checks.offsets("coded_offsets", a["coded_offsets"], count, len(a["coded"]))
         checks.offsets("link_offsets", a["link_offsets"], count, len(a["links"]))
         checks.that(a["links"].shape[1:] == (2,), "links", "not pairs of places")
         checks.shape("times", a["times"], count)

@@ -34,8 +34,9 @@ if TYPE_CHECKING:  # only adding needs it
 
 FOLDER = "added"
 FORMAT = 1
-#: the format of calls that say who or when, or take pairs back; versions that do not know of that refuse them
-TELLING = 2
+#: the formats of calls that say who or when, or take pairs back, and of those with inline codes; versions that do not
+#: know of that refuse them
+TELLING, CODED = 2, 3
 PAIRS, ALIGNER = "pairs.jsonl", "aligner.json"
 #: more folders than this are joined
 MOST_SEGMENTS = 16
@@ -57,6 +58,13 @@ class Pair:
     tokens: str  # of the source, with blanks between them
     target_tokens: str = ""
     links: str | None = None  # as in Pharaoh format; None: no rules are made of this pair, which is only repeated
+    coded_source: str = ""  # both with their inline codes, as inline XML, if there are any
+    coded_target: str = ""
+
+    @property
+    def coded(self) -> tuple[str, str] | None:
+        """Both sides with their inline codes, None if they have none."""
+        return (self.coded_source, self.coded_target) if self.coded_source or self.coded_target else None
 
 
 @dataclass(frozen=True)
@@ -345,11 +353,15 @@ def _write_call(number: int, call: Call) -> bytes:
     told = {"author": call.author, "time": call.time, "taken_back": len(call.taken_back)}
     if any(told.values()):
         head |= {"format": TELLING, **{name: value for name, value in told.items() if value}}
+    if any(pair.coded for pair in call.pairs):
+        head["format"] = CODED
     lines = [_json(head)]
     for pair in call.pairs:
         line = {"source": pair.source, "target": pair.target, "tokens": pair.tokens}
         if pair.links is not None:
             line |= {"target_tokens": pair.target_tokens, "links": pair.links}
+        if pair.coded:
+            line |= {"coded_source": pair.coded_source, "coded_target": pair.coded_target}
         lines.append(_json(line))
     lines += [_json({"source": source, "target": target}) for source, target in call.taken_back]
     return _sealed("\n".join(lines))
@@ -363,9 +375,9 @@ def _read_calls(path: Path, text: bytes, number: int) -> Iterator[Call]:
         head, *lines = body.split("\n")
         try:
             facts = json.loads(head)
-            if facts["format"] not in (FORMAT, TELLING):
+            if facts["format"] not in (FORMAT, TELLING, CODED):
                 raise ModelError(
-                    f"{path}: added pairs of format {facts['format']!r}, expected {FORMAT} or {TELLING}; use the "
+                    f"{path}: added pairs of format {facts['format']!r}, expected {FORMAT} to {CODED}; use the "
                     "version of Camber that added them"
                 )
             count, gone = facts["pairs"], facts.get("taken_back", 0)
@@ -389,7 +401,8 @@ def _read_taken_back(line: str) -> Pair:
 def _read_pair(line: str) -> Pair:
     """Read a pair; what is none raises ValueError or TypeError."""
     pair = Pair(**json.loads(line))
-    texts = (pair.source, pair.target, pair.tokens, pair.target_tokens, "" if pair.links is None else pair.links)
+    texts = [pair.source, pair.target, pair.tokens, pair.target_tokens, pair.coded_source, pair.coded_target]
+    texts += [] if pair.links is None else [pair.links]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError(f"a pair that is not made of texts: {line[:60]}")
     if pair.links is not None and not all(_LINK.fullmatch(link) for link in pair.links.split()):

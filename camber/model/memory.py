@@ -6,16 +6,20 @@ Added pairs come back word for word when their source does. All pairs can be loo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from camber.align.pharaoh import Alignment
 from camber.errors import ModelError, SettingsError
 from camber.files import decode_lines, read_bytes
+from camber.formats.bilingual.unit import Segment
+from camber.memory.codes import segment_in, unlike
 from camber.memory.match import Match
 from camber.memory.segments import Found, Segments
+from camber.memory.words import NEAR
 from camber.model.directory import ModelDirectory
 from camber.text.pipeline import TextPipeline
+from camber.text.tags import TEXT
 
 #: the folder of the training pairs
 FOLDER = "memory"
@@ -31,6 +35,7 @@ class Remembered:
     number: int = 0  # among all pairs that were ever added, from 1
     author: str = ""
     time: str = ""
+    coded: tuple[str, str] | None = None  # both sides with their inline codes, if they have some
 
 
 @dataclass(frozen=True)
@@ -55,24 +60,56 @@ class Memory:
 
     def recall(self, line: str, tokens: Sequence[str] = ()) -> str | None:
         """Return the target of the pair with this source line, or else with these tokens; the latest of several."""
-        target = self._lines.get(line)
-        return self._sentences.get(" ".join(tokens)) if target is None else target
+        at = self._place(line, tokens)
+        return None if at is None else self.target[at]
+
+    def recalled(self, line: str, tokens: Sequence[str] = ()) -> Match | None:
+        """Return the pair that :meth:`recall` has the target of."""
+        at = self._place(line, tokens)
+        if at is None:
+            return None
+        fact = self.facts[at] if self.facts else Remembered()
+        links = tuple(_links(fact.links))
+        return Match(
+            self.source[at], self.target[at], 1.0, self._size + fact.number, links, True, fact.author, fact.time,
+            fact.coded,
+        )  # fmt: skip
+
+    def _place(self, line: str, tokens: Sequence[str]) -> int | None:
+        at = self._lines.get(line)
+        return self._sentences.get(" ".join(tokens)) if at is None else at
 
     @cached_property
-    def _lines(self) -> dict[str, str]:
-        return dict(zip(self.source, self.target, strict=True))
+    def _lines(self) -> dict[str, int]:
+        return {line: at for at, line in enumerate(self.source)}
 
     @cached_property
-    def _sentences(self) -> dict[str, str]:
-        return dict(zip(self.tokens, self.target, strict=True))
+    def _sentences(self) -> dict[str, int]:
+        return {line: at for at, line in enumerate(self.tokens)}
 
-    def matches(self, line: str, threshold: float = 0.7, best: int = 3) -> list[Match]:
+    def matches(self, line: str, threshold: float = 0.7, best: int = 3, format: str = TEXT) -> list[Match]:
         """Return the pairs whose sources are like a raw line, at least so much, the most like ones first.
 
         Of equals, added pairs come before those of the training, then those that came more often, then later ones.
+        In a line of another format than plain text, tags are inline codes: they may be written otherwise in the pair,
+        and each that is missing or too much counts as little as a tag.
         """
         if not 0 < threshold <= 1:
             raise SettingsError(f"a threshold of {threshold:g}: expected a share above 0 and up to 1, such as 0.7")
+        found = self._found(line, threshold, best)
+        if format != TEXT and ("<" in line or "&" in line):
+            asked = segment_in(line, format)
+            for near, match in self._found(asked.text, threshold, best):
+                less = _with_penalty(near, asked, match)
+                if less.likeness >= threshold:
+                    found.append((less, replace(match, likeness=less.likeness)))
+        matches: dict[tuple[str, str], Match] = {}
+        for _, match in sorted(found, key=lambda item: item[0].distance / item[0].length):
+            matches.setdefault((match.source, match.target), match)
+        return list(matches.values())[:best]
+
+    def _found(self, line: str, threshold: float, best: int) -> list[tuple[Found, Match]]:
+        """Return the best matches of added pairs, then those of the training."""
         found: list[tuple[Found, Match]] = []
         if self._added is not None:
             for near in self._added.nearest(line, threshold, best):
@@ -81,11 +118,9 @@ class Memory:
             for near in self.trained.nearest(line, threshold, best):
                 source, target = self.trained.pair(near.segment)
                 links = tuple(self.trained.links(near.segment) or ())
-                found.append((near, Match(source, target, near.likeness, near.segment + 1, links)))
-        matches: dict[tuple[str, str], Match] = {}
-        for _, match in sorted(found, key=lambda item: item[0].distance / item[0].length):
-            matches.setdefault((match.source, match.target), match)
-        return list(matches.values())[:best]
+                coded = self.trained.coded(near.segment)
+                found.append((near, Match(source, target, near.likeness, near.segment + 1, links, coded=coded)))
+        return found
 
     def exact(self, line: str) -> Match | None:
         """Return the best pair whose source is a raw line, tags included; white space around it does not count."""
@@ -124,18 +159,18 @@ class Memory:
     def _added(self) -> Segments | None:
         if not self.source or self.text is None:
             return None
-        links = [
-            [(int(s), int(t)) for s, t in (link.split("-") for link in (fact.links or "").split())]
-            for fact in self.facts
-        ]
-        return Segments.build(self.text, self.source, self.target, Alignment.from_pairs(links))
+        links = Alignment.from_pairs([_links(fact.links) for fact in self.facts])
+        coded = {at: fact.coded for at, fact in enumerate(self.facts) if fact.coded is not None}
+        return Segments.build(self.text, self.source, self.target, links, coded=coded)
 
     def _added_match(self, segments: Segments, near: Found) -> Match:
         source, target = segments.pair(near.segment)
         fact = self.facts[self._last[source, target]]
         links = tuple(segments.links(near.segment) or ())
         number = self._size + fact.number
-        return Match(source, target, near.likeness, number, links, added=True, author=fact.author, time=fact.time)
+        return Match(
+            source, target, near.likeness, number, links, True, fact.author, fact.time, segments.coded(near.segment)
+        )
 
     @cached_property
     def _last(self) -> dict[tuple[str, str], int]:
@@ -171,10 +206,21 @@ class Memory:
         for number, pair, call in directory.journal.remaining:
             for side, own in zip(sides, (pair.source, pair.target, pair.tokens), strict=True):
                 side.append(own)
-            facts.append(Remembered(pair.links, before + number, call.author, call.time))
+            facts.append(Remembered(pair.links, before + number, call.author, call.time, pair.coded))
         trained = None
         if text is not None and f"{FOLDER}/words.npy" in directory:
             trained = Segments.open(directory.path / FOLDER, text)
             trained = trained.hiding(gone) if gone else trained
         memory = cls(sides[0], sides[1], sides[2], facts, trained, text)
         return memory if sides[0] or trained is not None else None
+
+
+def _links(pharaoh: str | None) -> list[tuple[int, int]]:
+    return [(int(s), int(t)) for s, t in (link.split("-") for link in (pharaoh or "").split())]
+
+
+def _with_penalty(near: Found, asked: Segment, match: Match) -> Found:
+    """Return how like a line with inline codes is to a match that was found by its text alone."""
+    other = segment_in(match.coded[0]) if match.coded is not None else Segment((match.source,))
+    most = max(len(asked.codes), len(other.codes))
+    return near._replace(distance=near.distance + NEAR * unlike(asked, other), length=near.length + NEAR * most)

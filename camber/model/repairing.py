@@ -2,12 +2,13 @@
 
 A line that is remembered comes back as its translation. For one that is like a remembered one, the phrase decoder fills
 the spans where they differ (`camber.memory.repair`); such a line is translated as a whole, as it is remembered.
-Otherwise its sentences are looked for one by one.
+Otherwise its sentences are looked for one by one. The tags of a line get into what is remembered as `recalling` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import html
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from camber.corpus.constraints import FREE, Constraints
@@ -16,8 +17,10 @@ from camber.errors import CamberError
 from camber.memory.match import Match
 from camber.memory.repair import beside, filled, repair
 from camber.model.asking import Asked
+from camber.model.recalling import of_line, of_sentence
 from camber.text.pipeline import TextPipeline
 from camber.text.prepared import Paragraph, Prepared
+from camber.text.tags import TEXT
 
 #: matches that are equally like a line
 EQUALS = 8
@@ -41,45 +44,59 @@ class Remembering:
     """Looks lines up in a memory."""
 
     def __init__(
-        self, text: TextPipeline, decoder: Searcher, find: Callable[[str, float, int], list[Match]], threshold: float
+        self,
+        text: TextPipeline,
+        decoder: Searcher,
+        find: Callable[[str, float, int, str], list[Match]],
+        threshold: float,
+        format: str = TEXT,
     ) -> None:
-        """Look for matches of at least a threshold by ``find(line, threshold, best)``."""
+        """Look for matches of at least a threshold by ``find(line, threshold, best, format)``."""
         if "walls" not in decoder.takes and threshold < 1:
             raise CamberError(
                 "models of this kind cannot repair matches; train with --method phrase, or ask for exact ones (fuzzy 1)"
             )
-        self.text, self.threshold = text, threshold
+        self.text, self.threshold, self.format = text, threshold, format
         self._find = find
 
     def of(self, paragraph: Paragraph, whole: Callable[[], Paragraph]) -> tuple[Paragraph, list[Kept]]:
         """Return a line as it shall be translated, and what is remembered for its sentences.
 
-        `whole` prepares it as a single sentence.
+        `whole` prepares it as a single sentence. It is taken as one if it is remembered better than its sentences are.
         """
-        if len(paragraph.sentences) > 1:
-            found = self._matches(paragraph.line.strip())
-            if found:
-                joined = whole()
-                if len(joined.sentences) == 1:
-                    return joined, [self._of(found, joined.sentences[0])]
-        kept = []
-        for sentence in paragraph.sentences:
-            line = paragraph.line.strip() if len(paragraph.sentences) == 1 else sentence.line
-            kept.append(self._of(self._matches(line), sentence))
-        return paragraph, kept
+        line, sentences = paragraph.line.strip(), paragraph.sentences
+        found = self._matches(line)
+        if len(sentences) == 1:
+            return paragraph, [self._of(found, sentences[0], line)]
+        parts = [self._matches(sentence.line, TEXT) for sentence in sentences]
+        if found and found[0].likeness >= _mean_likeness(parts, sentences):
+            joined = whole()
+            if len(joined.sentences) == 1:  # none but elements end sentences in it
+                return joined, [self._of(found, joined.sentences[0], line)]
+        return paragraph, [self._of(part, one) for part, one in zip(parts, sentences, strict=True)]
 
-    def _matches(self, line: str) -> list[Match]:
+    def _matches(self, line: str, format: str = "") -> list[Match]:
         """Return the best matches, which are equally like the line."""
-        matches = self._find(line, self.threshold, EQUALS) if line else []
+        matches = self._find(line, self.threshold, EQUALS, format or self.format) if line else []
         return [match for match in matches if match.likeness == matches[0].likeness]
 
-    def _of(self, matches: list[Match], sentence: Prepared) -> Kept:
-        """Return what holds of matches; nothing of one that was not aligned."""
+    def _of(self, matches: list[Match], sentence: Prepared, line: str | None = None) -> Kept:
+        """Return what holds of matches; nothing of one that was not aligned.
+
+        `line` is the sentence as it is written; of one in a longer line, that is not known.
+        """
         if not matches:
             return Kept()
         match = matches[0]
         if match.likeness == 1.0:
-            return Kept(match, texts=tuple(other.target for other in matches))
+            texts = [
+                of_sentence(self.text, other, sentence)
+                if line is None
+                else of_line(self.text, other, line, self.format, (sentence,))
+                for other in matches
+            ]
+            if any(text is not None for text in texts):
+                return Kept(match, texts=tuple(text for text in texts if text is not None))
         whole = [text for other in matches if (text := self._with_protected(other, sentence)) is not None]
         if whole:
             return Kept(match, texts=tuple(whole))
@@ -95,7 +112,18 @@ class Remembering:
         if not source.protected or source.plain != sentence.plain or "<" in match.source or sentence.tags:
             return None
         places = sorted(source.protected)
-        return filled(match.target, [(source.protected[at], sentence.protected[at]) for at in places])
+        now = sentence.protected
+        if not sentence.escapes:
+            return filled(match.target, [(source.protected[at], now[at]) for at in places])
+        text = filled(match.target, [(source.protected[at], html.unescape(now[at])) for at in places])
+        return None if text is None else html.escape(text, quote=False)
+
+
+def _mean_likeness(found: Sequence[Sequence[Match]], sentences: Sequence[Prepared]) -> float:
+    """Return how like the sentences of a line their best matches are, on average by words."""
+    sizes = [len(sentence.tokens) for sentence in sentences]
+    likeness = (matches[0].likeness if matches else 0.0 for matches in found)
+    return sum(one * size for one, size in zip(likeness, sizes, strict=True)) / max(1, sum(sizes))
 
 
 def with_kept(asked: Asked, kept: Kept) -> Asked:

@@ -29,6 +29,7 @@ from camber.model.asking import Asked, Asking, Request, disobeyed, requests_for
 from camber.model.directory import ModelDirectory
 from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
+from camber.model.recalling import of_line, of_sentence
 from camber.model.repairing import Kept, Remembering, told, with_kept
 from camber.progress import log
 from camber.text.pipeline import TextPipeline
@@ -217,7 +218,7 @@ class Translator(Generic[Search]):
         memory = None
         if fuzzy is not None:
             self.matches("", fuzzy)  # refuses what cannot be had before anything is read
-            memory = Remembering(self.text, self.decoder, self.matches, fuzzy)
+            memory = Remembering(self.text, self.decoder, self.matches, fuzzy, format)
         return self._translations(
             iter(lines), nbest, distinct, engine, chunk, asking, wanted, format, confidence, memory
         )
@@ -265,11 +266,11 @@ class Translator(Generic[Search]):
                 if (match := told(remembered)) is not None:
                     best = [replace(item, match=match) for item in best]
                 free = self.memory and not any(own.constraints for own in some)
-                recalled = self._recall(paragraph.line, *sentences) if free else None
+                recalled = self._recall(paragraph, format) if free else None
                 yield best if recalled is None else _with_first(recalled, best)[:nbest]
 
-    def matches(self, line: str, threshold: float = 0.7, best: int = 3) -> list[Match]:
-        """Return the remembered pairs whose sources are most like a raw line, at least so much.
+    def matches(self, line: str, threshold: float = 0.7, best: int = 3, format: str = TEXT) -> list[Match]:
+        """Return the remembered pairs whose sources are most like a raw line of a format, at least so much.
 
         >>> model.matches("Ein kleines Haus.")[0].percent                           # doctest: +SKIP
         75
@@ -281,7 +282,7 @@ class Translator(Generic[Search]):
                 raise ModelError(f"{told}; train it again, or add the pairs with `camber add`")
             _warn_once(f"{told}; only added pairs are looked at")
         assert self.memory is not None
-        return self.memory.matches(line, threshold, best)
+        return self.memory.matches(line, threshold, best, format)
 
     def _judged(
         self, found: list[Sequence[Derivation]], inputs: Sequence[Input], nbest: int
@@ -293,12 +294,30 @@ class Translator(Generic[Search]):
             sure = self.calibration.judge(found, [item.tokens for item in inputs], nbest)
         return [(best[:nbest], some) for best, some in zip(found, sure, strict=True)]
 
-    def _recall(self, line: str, *sentences: Prepared) -> str | None:
+    def _recall(self, paragraph: Paragraph, format: str) -> str | None:
         """Return the target of an added pair whose source is this line; what is protected must be the same."""
+        assert self.memory is not None
+        line, sentences = paragraph.line, paragraph.sentences
+        protected = any(sentence.protected for sentence in sentences)
+        tokens = () if protected else [token for item in sentences for token in item.tokens]
+        if format == TEXT and not any(sentence.tags for sentence in sentences):
+            return self.memory.recall(line, tokens)
+        match = self.memory.recalled(line, tokens)
+        if match is None:
+            return None
+        start, end = len(line) - len(line.lstrip()), len(line.rstrip())
+        text = of_line(self.text, match, line[start:end], format, sentences)
+        return None if text is None else line[:start] + text.strip() + line[end:]
+
+    def _recall_sentence(self, source: Prepared) -> str | None:
+        """Return the target of an added pair whose source is a sentence of a line."""
         if self.memory is None:
             return None
-        protected = any(sentence.protected for sentence in sentences)
-        return self.memory.recall(line, () if protected else [token for item in sentences for token in item.tokens])
+        tokens = () if source.protected else source.tokens
+        if not (source.tags or source.escapes):
+            return self.memory.recall(source.line, tokens)
+        match = self.memory.recalled(source.line, tokens)
+        return None if match is None else of_sentence(self.text, match, source)
 
     def _finished(
         self,
@@ -323,7 +342,7 @@ class Translator(Generic[Search]):
                 confidence, words = sure[rank]
                 one = replace(one, confidence=confidence, word_confidences=words, places=tuple(places))
             best.append(one)
-        recalled = self._recall(source.line, source) if self.memory and not asked.constraints else None
+        recalled = None if asked.constraints else self._recall_sentence(source)
         if recalled is None and not asked.constraints:
             recalled = kept.recalled(best[0].text)
         return best if recalled is None else _with_first(recalled, best)[: len(best)]

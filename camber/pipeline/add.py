@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +44,7 @@ def add(
     target: Name | Sequence[str],
     *,
     alignment: Name | None = None,
+    coded: Mapping[int, tuple[str, str]] | None = None,
     author: str = "",
     time: str = "",
     engine: Engine = LOCAL,
@@ -54,12 +55,13 @@ def add(
     and aligned with what its aligner learnt, or as `alignment` says, a Pharaoh file with a line for every pair. A line
     that repeats the source of an added pair is translated as its target, the latest one if there are several; other
     lines make use of the pairs' phrases. The model is changed whole or not at all. The journal says who added the
-    pairs, and when, if that is given: an `author`, and a `time` in any form ("now": of this moment).
+    pairs, and when, if that is given: an `author`, and a `time` in any form ("now": of this moment). `coded` has both
+    sides of some pairs, by their places from 0, with inline codes as inline XML; their texts are without.
 
     >>> camber.add("my-model", ["Guten Morgen!"], ["Good morning!"])                # doctest: +SKIP
     """
     adder = Adder(model)
-    adder.add(source, target, alignment=alignment, author=author, time=time, engine=engine)
+    adder.add(source, target, alignment=alignment, coded=coded, author=author, time=time, engine=engine)
     return adder.load()
 
 
@@ -82,6 +84,7 @@ class Adder:
         target: Name | Sequence[str],
         *,
         alignment: Name | None = None,
+        coded: Mapping[int, tuple[str, str]] | None = None,
         author: str = "",
         time: str = "",
         engine: Engine = LOCAL,
@@ -105,11 +108,12 @@ class Adder:
                 return 0
             if given is None:
                 links, lesson = align_added(self._known.aligner(directory), bitext, engine)
-                links = with_sure_links(links, sure)
-                journal = directory.journal.appended(_pairs(lines, tokens, kept, links), lesson, author=who, time=when)
+                pairs = _pairs(lines, tokens, kept, with_sure_links(links, sure), coded or {})
+                journal = directory.journal.appended(pairs, lesson, author=who, time=when)
                 self._known.learn(lesson, journal)
             else:
-                journal = directory.journal.appended(_pairs(lines, tokens, kept, given), None, author=who, time=when)
+                pairs = _pairs(lines, tokens, kept, given, coded or {})
+                journal = directory.journal.appended(pairs, None, author=who, time=when)
         self._directory = replace(directory, journal=journal)
         count = len(journal) - len(directory.journal)
         log.info("added %s pairs to %s", f"{count:,}", self.model)
@@ -214,7 +218,11 @@ def _prepare(
 
 
 def _pairs(
-    lines: tuple[list[str], list[str]], tokens: tuple[list[list[str]], list[list[str]]], kept: I8, links: Alignment
+    lines: tuple[list[str], list[str]],
+    tokens: tuple[list[list[str]], list[list[str]]],
+    kept: I8,
+    links: Alignment,
+    coded: Mapping[int, tuple[str, str]],
 ) -> list[Pair]:
     """Return what the journal shall keep.
 
@@ -226,7 +234,8 @@ def _pairs(
     for i, (source, target, *words) in enumerate(zip(*lines, *tokens, strict=True)):
         if all(words):
             first, second = map(" ".join, words)
-            pairs.append(Pair(source, target, first, second if i in learnt else "", learnt.get(i)))
+            codes = coded.get(i, ("", ""))
+            pairs.append(Pair(source, target, first, second if i in learnt else "", learnt.get(i), *codes))
     return pairs
 
 

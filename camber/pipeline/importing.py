@@ -19,10 +19,10 @@ import numpy as np
 
 from camber import progress
 from camber.errors import CamberError, InputError, SettingsError
-from camber.files import check_outputs, write_whole
+from camber.files import check_outputs, read_lines, write_whole
 from camber.formats.bilingual.files import UnitFile, files_in
 from camber.formats.bilingual.languages import Languages
-from camber.formats.bilingual.unit import Tally, pair_of
+from camber.formats.bilingual.unit import Segment, Tally, Unit, one_line, pair_of
 from camber.progress import log
 
 Name = str | Path
@@ -31,6 +31,8 @@ Name = str | Path
 _TOGETHER = 1000
 #: what the stage of a training writes
 SIDES, WEIGHTS, ORIGINS = ("imported.source", "imported.target"), "weights.npy", "corpora.json"
+#: beside the sides: a line for each pair, with both sides as JSON where they have inline codes
+CODED = "imported.coded"
 
 
 @dataclass(frozen=True)
@@ -193,13 +195,14 @@ def import_corpora(
 ) -> ImportReport:
     """Write the pairs of files to learn from into a folder, with the weight of each pair, for the stages of a training.
 
-    A broken file is an error, unless `keep_going` takes what came before the break.
+    Inline codes are left out of the pairs, and kept beside them (:func:`read_coded`). A broken file is an error, unless
+    `keep_going` takes what came before the break.
     """
     languages = _languages(source_lang, target_lang)
     report, weights = ImportReport([]), []
     origins: list[dict[str, Any]] = []
     with ExitStack() as stack:
-        sides = [stack.enter_context(write_whole(folder / name)) for name in SIDES]
+        sides = [stack.enter_context(write_whole(folder / name)) for name in (*SIDES, CODED)]
         for corpus in corpora:
             found = _read(corpus.path, languages, sides, unconfirmed=unconfirmed, keep_going=keep_going)
             report.files += found
@@ -216,6 +219,12 @@ def import_corpora(
     return report
 
 
+def read_coded(folder: Path) -> dict[int, tuple[str, str]]:
+    """Return both sides with their inline codes, by the number of the pair, of those that have some."""
+    found = {row: json.loads(line) for row, line in enumerate(read_lines(folder / CODED)) if line}
+    return {row: (source, target) for row, (source, target) in found.items()}
+
+
 def _languages(source: str, target: str) -> Languages:
     if not source or not target:
         raise SettingsError("nothing says between which languages; give source_lang and target_lang")
@@ -230,7 +239,10 @@ def _tell_of_nothing(report: ImportReport, languages: Languages) -> None:
 def _read(
     path: Name, languages: Languages, sides: Sequence[IO[str]], *, unconfirmed: bool, keep_going: bool
 ) -> list[Imported]:
-    """Add the pairs of a file, or of all files in an archive, to both sides, if there are any."""
+    """Add the pairs of a file, or of all files in an archive, to both sides, if there are any.
+
+    A third stream, if there is one, gets what :func:`read_coded` reads.
+    """
     try:
         inside = list(files_in(path))
     except InputError as error:
@@ -247,8 +259,8 @@ def _one(
     skipped, counter = found.tally.skipped, progress.Counter(f"import {file.path}")
     # a reader gives units before it meets an error, so that they wait here for the end
     with ExitStack() as stack:
-        waiting = [stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")) for _ in "st"]
-        held: tuple[list[str], list[str]] = [], []
+        waiting = [stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")) for _ in sides]
+        held: tuple[list[str], ...] = tuple([] for _ in sides)
         try:
             for unit in file.units(languages, found.tally):
                 reason, source, target = pair_of(unit, unconfirmed=unconfirmed)
@@ -257,6 +269,8 @@ def _one(
                     continue
                 held[0].append(source)
                 held[1].append(target)
+                if len(held) > 2:
+                    held[2].append(_coded(unit))
                 if len(held[0]) == _TOGETHER:
                     found.pairs += _flush(held, waiting)
                     counter.add(_TOGETHER)
@@ -268,7 +282,7 @@ def _one(
             found.pairs = 0
         found.format = file.format
         if found.pairs:
-            for side, stream in zip(sides, waiting, strict=False):
+            for side, stream in zip(sides, waiting, strict=True):
                 stream.seek(0)
                 shutil.copyfileobj(stream, side, 1 << 16)
     if not found.pairs and not found.problem:
@@ -278,8 +292,16 @@ def _one(
     return found
 
 
-def _flush(held: tuple[list[str], list[str]], waiting: Sequence[IO[str]]) -> int:
-    """Write the lines of both sides that are held, and return how many they were."""
+def _coded(unit: Unit) -> str:
+    """Return both sides of a unit with their inline codes as a line of JSON, nothing if they have none."""
+    target = unit.target or Segment()
+    if not (unit.source.codes or target.codes):
+        return ""
+    return json.dumps([one_line(unit.source.markup), one_line(target.markup)], ensure_ascii=False)
+
+
+def _flush(held: tuple[list[str], ...], waiting: Sequence[IO[str]]) -> int:
+    """Write the lines of all sides that are held, and return how many they were."""
     count = len(held[0])
     for lines, stream in zip(held, waiting, strict=True):
         if lines:

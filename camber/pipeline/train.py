@@ -39,7 +39,7 @@ from camber.model.translator import Translator, load
 from camber.pipeline.calibrate import calibrated_if_possible
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
 from camber.pipeline.domain import own_pairs, taken, weighed_pairs
-from camber.pipeline.importing import SIDES, Corpus, import_corpora
+from camber.pipeline.importing import CODED, SIDES, Corpus, import_corpora, read_coded
 from camber.pipeline.importing import WEIGHTS as PAIR_WEIGHTS
 from camber.pipeline.methods import METHODS, Method, tables_of, unweighed, weighed, weighs
 from camber.pipeline.methods.method import Dev
@@ -127,13 +127,14 @@ def train(
     with Stages(model.with_name(model.name + ".work")) as stages:
         training = Training(chosen, settings, stages, seed, engine)
         weights: Path | None = None
+        imported: Path | None = None
         if text is None:
             imported = training.imported(corpora, unconfirmed=unconfirmed, keep_going=keep_going).folder
             text, weights = (imported / SIDES[0], imported / SIDES[1]), imported / PAIR_WEIGHTS
         if dev is not None:
             _tell_of_repeats(dev, text[0])
         made = training.make(*text, arpas, Path(alignment) if alignment else None, held_out, weights=weights)
-        memory = training.memory(made, *text) if settings.memory.memory else None
+        memory = training.memory(made, *text, imported) if settings.memory.memory else None
         dev = dev or _held_out(made.corpus)
         tuning, told = None, False
         if tuned and dev and _can_be_tuned_on(dev):
@@ -281,8 +282,8 @@ class Training:
         inputs = {"corpus": corpus, "clusters": settings.clusters, "merges": settings.subword_merges, "align": align}
         return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.words"))
 
-    def memory(self, made: Made, source: Path, target: Path) -> Stage:
-        """Keep the raw pairs of the training, and index them."""
+    def memory(self, made: Made, source: Path, target: Path, imported: Path | None) -> Stage:
+        """Keep the raw pairs of the training, and index them; those that were `imported` may have inline codes."""
 
         def keep(folder: Path) -> None:
             corpus = made.corpus.folder
@@ -290,9 +291,13 @@ class Training:
             first, second = ([side[row] for row in rows] for side in read_parallel(source, target))
             places = np.searchsorted(rows, np.load(corpus / "kept.npy"))
             text = TextPipeline.load(corpus / "text")
-            Segments.build(text, first, second, _load_alignment(made.aligned.folder), places).save(folder)
+            known = {} if imported is None else read_coded(imported)
+            coded = {place: known[row] for place, row in enumerate(rows.tolist()) if row in known}
+            Segments.build(text, first, second, _load_alignment(made.aligned.folder), places, coded).save(folder)
 
         inputs = {"corpus": made.corpus, "aligned": made.aligned, "source": source, "target": target}
+        if imported is not None:
+            inputs["coded"] = imported / CODED
         return self.stages.run("memory", inputs, keep, code=("camber.memory", "camber.text"))
 
     def untuned(self, made: Made) -> Translator:

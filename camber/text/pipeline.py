@@ -165,6 +165,22 @@ class TextPipeline:
         )
         return Pair(*tokens, class_links(tokens, (source, target), spans, kept))
 
+    def target_places(self, source: str, target: str) -> list[tuple[int, int]] | None:
+        """Return where the target tokens of :meth:`pair` stand in the raw target; None where there is more than they.
+
+        >>> TextPipeline(TextSettings()).target_places("Salut {x}", "Hi {x}!")
+        [(0, 2), (3, 6), (6, 7)]
+        """
+        if not self.protects:
+            return places_of(target, self.target_tokenizer.tokenise(target))
+        if without_tags(target) != target:
+            return None
+        source, spans = without_tags(source), find_spans(target, self._own)
+        shared = Counter(span_texts(source, find_spans(source, self._own)))
+        if not all(kept := shared_spans(target, spans, shared)):
+            return None
+        return places_of(target, substituted(target, spans, self.target_tokenizer, kept)[1], spans)
+
     def source_tokens(self, line: str) -> list[str]:
         """Return the tokens of a source line as the model knows them."""
         if not self.protects:

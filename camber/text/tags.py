@@ -189,7 +189,7 @@ def _with_opaque(tags: list[Tag], line: str) -> list[Tag]:
         if tag.kind != OPEN or tag.partner < 0:
             continue
         depth += 1
-        native = tag.name in _NATIVE or tag.name in ("bpt", "ept")
+        native = tag.name in _NATIVE or (tag.name in ("bpt", "ept") and line[tag.end - 2] != "/")
         untranslated = tag.name in _UNTRANSLATED or _untranslated.search(line, tag.start, tag.end)
         if native or untranslated or depth > _DEEPEST:
             until = tag.partner

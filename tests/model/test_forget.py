@@ -137,8 +137,8 @@ def test_files_with_both_languages_are_added_and_taken_back(model: Path, tmp_pat
         with pytest.raises(CamberError, match="between which languages"):
             pairs_of_files(model, [po])
         pairs = pairs_of_files(model, [po], **spoken)
-        assert pairs == ([WRONG[0]], [WRONG[1]])
-        add(model, *pairs)
+        assert (pairs.source, pairs.target, pairs.coded) == ([WRONG[0]], [WRONG[1]], {})
+        add(model, pairs.source, pairs.target)
     assert load(model).translate([WRONG[0]], ONE) == [WRONG[1]]
     listed = [line.split("\t") for line in run("forget", model, "--list").splitlines()]
     ((number, *_, source, target),) = listed

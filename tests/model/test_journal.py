@@ -164,9 +164,9 @@ def test_what_the_aligner_learnt_is_checked_where_it_is_needed(phrase: Path) -> 
 
 def test_a_newer_format_is_told(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(module, "FORMAT", 3)
+        patch.setattr(module, "FORMAT", 4)
         Journal.read(model).appended([pair(1)], None)
-    with pytest.raises(ModelError, match="added pairs of format 3, expected 1 or 2; use the version"):
+    with pytest.raises(ModelError, match="added pairs of format 4, expected 1 to 3; use the version"):
         Journal.read(model)
 
 

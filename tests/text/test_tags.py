@@ -54,6 +54,7 @@ CASES = {
     "XLIFF's bx and ex": 'The <bx id="1" rid="1"/>red<ex id="2" rid="1"/> one.',
     "XLIFF's ph": 'The <ph id="1">&lt;br/&gt;</ph> one.',
     "XLIFF's bpt and ept": 'The <bpt id="1">&lt;b&gt;</bpt>red<ept id="1">&lt;/b&gt;</ept> one.',
+    "bpt and ept without content": 'The <bpt id="1"/>red<ept id="1"/> one.',
     "XLIFF's pc, sc and ec": 'The <pc id="1">red</pc> <sc id="2"/>one<ec startRef="2"/>.',
     "XLIFF's mrk": 'The <mrk mtype="protected">Big Red</mrk> one.',
     "two sentences in a pair": "<b>One. Two.</b> Three.",
@@ -150,6 +151,7 @@ def test_all_tags_of_a_translation_are_those_of_its_source(name: str, told) -> N
         ("<b>one <i>two</i></b> three", "threex <b><i>twox</i> onex</b>"),
         ("one <x/>two", "<x/>twox onex"),
         ("one<x/> two", "twox onex<x/>"),
+        ('press <bpt i="1"/>here<ept i="1"/> now', 'nowx <bpt i="1"/>herex<ept i="1"/> pressx'),
         ("un<b>belie</b>vable thing", "thingx <b>unbelievablex</b>"),
     ],
 )

@@ -1,0 +1,160 @@
+"""What is remembered, in lines with tags and entities: nothing of them is lost, and files stay sound."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from formats.test_bilingual_tmx import tmx, tuv
+
+import camber
+from camber.cli import cli
+from camber.engine import Threads
+from camber.files import write_lines
+from camber.formats.bilingual.unit import Code
+from camber.memory.codes import segment_in
+from camber.model.journal import CODED, FORMAT, PAIRS, Journal
+from camber.pipeline.importing import CODED as CODED_FILE
+from camber.pipeline.importing import Corpus, import_corpora, read_coded
+from camber.pipeline.settings import TrainSettings
+from camber.pipeline.translate_file import translate_data
+
+ONE = Threads(1)
+#: a memory in which codes change their order
+MEMORY = [
+    tuv("es", 'la <bpt i="1" x="1">{b}</bpt>llave<ept i="1">{/b}</ept> &amp; <ph x="2">{br}</ph>la puerta .')
+    + tuv("en", 'a door <ph x="2">{br}</ph>&lt;and&gt; <bpt i="1" x="1">{b}</bpt>a key<ept i="1">{/b}</ept> .'),
+    tuv("es", "el zorbo") + tuv("en", "the blorp &amp; co"),
+]
+LINE = 'la <g id="7">llave</g> &amp; <x id="8"/>la puerta .'
+XLIFF = (
+    '<xliff version="1.2"><file original="a" source-language="es" target-language="en" datatype="x">'
+    "<body>{}</body></file></xliff>"
+)
+
+
+def run(*words: object, text: str = "") -> str:
+    done = CliRunner().invoke(cli, [str(word) for word in words], input=text, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def model(hotel_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model with languages, to which the command added a memory."""
+    folder = tmp_path_factory.mktemp("recalling")
+    settings = {"text": {"source_lang": "es", "target_lang": "en"}, "lm": {"order": 2}, "align": {"model": "quick"}}
+    camber.train(
+        hotel_files / "dev.es",
+        hotel_files / "dev.en",
+        folder / "m",
+        held_out=0,
+        tuned=False,
+        settings=TrainSettings.from_dict(settings),
+        engine=ONE,
+    )
+    memory = tmx(folder, *MEMORY).rename(folder / "memory.tmx")
+    run("--quiet", "add", folder / "m", memory, "--author", "Anna")
+    return folder / "m"
+
+
+def in_file(model: Path, *sources: str, fuzzy: float | None = None) -> list[str]:
+    """Translate the units of a file, and return what is in their targets."""
+    units = "".join(f'<trans-unit id="{n}"><source>{text}</source></trans-unit>' for n, text in enumerate(sources))
+    data, report = translate_data(camber.load(model), XLIFF.format(units).encode(), fuzzy=fuzzy, engine=ONE)
+    assert report.translated == len(sources), report
+    return [piece.split("</target>")[0].split(">", 1)[1] for piece in data.decode().split("<target")[1:]]
+
+
+@pytest.mark.parametrize("fuzzy", [None, 0.7])
+def test_a_file_gets_the_codes_of_its_own_where_the_memory_has_them(model: Path, fuzzy: float | None) -> None:
+    (found,) = in_file(model, LINE, fuzzy=fuzzy)
+    assert found == 'a door <x id="8"/>&lt;and&gt; <g id="7">a key</g> .'
+
+
+@pytest.mark.parametrize("fuzzy", [None, 0.7])
+def test_other_codes_than_those_of_the_memory_all_come_back(model: Path, fuzzy: float | None) -> None:
+    lines = ['la <g id="7">llave &amp; la</g> puerta .', '<g id="1">el <x id="2"/>zorbo</g>', " el zorbo "]
+    one, two, three = in_file(model, *lines, fuzzy=fuzzy)
+    for found, line in ((one, lines[0]), (two, lines[1])):
+        codes = [sorted(code.markup for code in segment_in(text).codes) for text in (found, line)]
+        assert codes[0] == codes[1]
+    assert "".join(segment_in(two).text.split()) == "theblorp&co"
+    assert three == " the blorp &amp; co "
+
+
+def test_sentences_of_a_line_come_back_as_the_format_has_them(model: Path) -> None:
+    (found,) = in_file(model, "La puerta está aquí. el zorbo", fuzzy=0.7)
+    assert found.endswith(" the blorp &amp; co")
+    (text,) = camber.load(model).translate(["La puerta está aquí. el zorbo"], ONE, fuzzy=0.7)
+    assert text.endswith(" the blorp & co")
+
+
+def test_a_line_of_which_each_sentence_is_remembered_is_not_taken_for_one_that_is_like_it(model: Path) -> None:
+    (text,) = camber.load(model).translate(["la llave & la puerta . El zorbo"], ONE, fuzzy=0.6)
+    assert text.startswith("a door <and> a key . ")
+
+
+def test_tags_of_a_plain_line_come_back_too(model: Path) -> None:
+    translator = camber.load(model)
+    (text,) = translator.translate(["el <b>zorbo</b>"], ONE)
+    assert sorted(code.markup for code in segment_in(text, "text").codes) == ["</b>", "<b>"]
+    assert segment_in(text, "text").text == "the blorp & co"
+    assert translator.translate(["el zorbo"], ONE) == ["the blorp & co"]
+
+
+def test_what_was_added_with_its_tags_comes_back_letter_by_letter(model: Path, tmp_path: Path) -> None:
+    path = shutil.copytree(model, tmp_path / "m")
+    pair = 'abre <b id="1">la  puerta</b>', '<b id="1">open</b>  the <i>door</i>'
+    assert camber.add(path, [pair[0]], [pair[1]]).translate([pair[0]], ONE) == [pair[1]]
+
+
+def test_the_command_shows_matches_with_their_codes(model: Path) -> None:
+    out = run("match", model, "--format", "xliff-inline", text=LINE + "\n")
+    assert " 100 % " in out
+    assert '&lt;and&gt; <bpt i="1" x="1">{b}</bpt>a key' in out
+    assert "Anna" in out
+    (match,) = json.loads(run("match", model, "--format", "xliff-inline", "--json", text=LINE))["matches"]
+    assert match["target"] == "a door <and> a key ."
+    assert segment_in(match["coded"]["source"]).codes[0] == Code("open", "1", '<bpt i="1" x="1">{b}</bpt>')
+    assert run("match", model, "--tsv", text="el zorbo\n").split("\t")[3:] == ["el zorbo", "the blorp & co\n"]
+
+
+def test_the_journal_has_codes_only_where_there_are_some(model: Path, tmp_path: Path) -> None:
+    first, second = Journal.read(model).calls[0].pairs
+    assert first.coded == (first.coded_source, first.coded_target)
+    assert first.coded_source.startswith('la <bpt i="1" x="1">')
+    assert second.coded is None
+    path = Path(shutil.copytree(model, tmp_path / "m"))
+    camber.add(path, ["hola"], ["hi"])
+    heads = [json.loads(file.read_text("utf-8").split("\n")[0]) for file in sorted(path.glob(f"added/*/{PAIRS}"))]
+    assert [head["format"] for head in heads] == [CODED, FORMAT]
+
+
+def test_a_model_trained_on_a_memory_keeps_its_codes(tmp_path: Path, hotel_files: Path) -> None:
+    lines = zip(
+        *((hotel_files / f"dev.{side}").read_text("utf-8").splitlines()[:9] for side in ("es", "en")), strict=True
+    )
+    write_lines(tmp_path / "more.tsv", ["es\ten", *("\t".join(pair) for pair in lines)])
+    memory = tmx(tmp_path, *MEMORY)
+    folder = tmp_path / "imported"
+    folder.mkdir()
+    import_corpora([Corpus(tmp_path / "more.tsv"), Corpus(memory)], "es", "en", folder)
+    coded = read_coded(folder)
+    assert list(coded) == [9]
+    assert len((folder / CODED_FILE).read_text("utf-8").split("\n")) == 12
+    settings = {"text": {"source_lang": "es", "target_lang": "en"}, "lm": {"order": 2}, "align": {"model": "quick"}}
+    camber.train(
+        model=tmp_path / "m",
+        corpus=[tmp_path / "more.tsv", memory],
+        held_out=0,
+        tuned=False,
+        settings=TrainSettings.from_dict(settings),
+        engine=ONE,
+    )
+    translator = camber.load(tmp_path / "m")
+    assert translator.matches(LINE, format="xliff-inline")[0].coded == coded[9]
+    assert in_file(tmp_path / "m", LINE, fuzzy=1.0) == ['a door <x id="8"/>&lt;and&gt; <g id="7">a key</g> .']
