@@ -1,22 +1,27 @@
-# `make demo` and `make test` each set everything up by themselves.
+# `make demo`, `make test` and `make docs` each set everything up by themselves.
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint format bench mutate adversary clean
+.PHONY: demo test docs lint format bench mutate adversary clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/camber demo --dir demo
 
 test: $(VENV)/.test
-	$(BIN)/ruff check camber tests benchmarks experiments
-	$(BIN)/ruff format --check camber tests benchmarks experiments
+	$(BIN)/ruff check camber tests benchmarks experiments docs
+	$(BIN)/ruff format --check camber tests benchmarks experiments docs
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q
 
+# The site is in build/site. What MkDocs warns of (a broken link, a page without a place) is an error.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "the site: build/site/index.html"
+
 format: $(VENV)/.test
-	$(BIN)/ruff check --fix camber tests benchmarks experiments
-	$(BIN)/ruff format camber tests benchmarks experiments
+	$(BIN)/ruff check --fix camber tests benchmarks experiments docs
+	$(BIN)/ruff format camber tests benchmarks experiments docs
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +32,10 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,plots]'
+	touch $@ $(VENV)/.runtime
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	touch $@ $(VENV)/.runtime
 
 $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
