@@ -153,10 +153,10 @@ def decode_lines(data: bytes, path: str | Path = "standard input", *, exact: boo
     return lines
 
 
-def read_lines(path: str | Path) -> list[str]:
-    """Return the lines of a text file, without line ends; an empty file is an error."""
+def read_lines(path: str | Path, *, may_be_empty: bool = False) -> list[str]:
+    """Return the lines of a text file, without line ends; an empty file is an error unless it may be one."""
     lines = decode_lines(read_bytes(path), path)
-    if not lines:
+    if not lines and not may_be_empty:
         raise InputError("the file is empty", path, remedy="give a file with one sentence per line")
     return lines
 

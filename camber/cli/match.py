@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from camber.cli.options import FILE
-from camber.cli.streams import standard_input
+from camber.cli.streams import lines_of
 from camber.text.tags import FORMATS, TEXT
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ def command(
     as_tsv: bool,
     as_json: bool,
 ) -> None:
-    from camber.files import check_outputs, read_lines, write_whole
+    from camber.files import check_outputs, write_whole
     from camber.model.translator import load
 
     if as_tsv and as_json:
         raise click.UsageError("--tsv and --json: choose one")
     check_outputs(output)
     translator = load(model)
-    lines = iter(read_lines(source)) if source else standard_input()
+    lines = lines_of(source)
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
         for number, line in enumerate(lines, 1):

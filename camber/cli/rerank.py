@@ -150,6 +150,7 @@ def command() -> None:
 @option(
     "--held-out", type=click.IntRange(2), metavar="K", help="Cross-validate with K folds of sentences.", group=FITTING
 )
+@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page, too: wins and losses, curves.")
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON, with weights, curves and trees.")
 @seed_option
 @engine_option
@@ -167,6 +168,7 @@ def fit(
     regression: Path | None,
     held_out: int | None,
     tuner_options: str,
+    page: Path | None,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -179,7 +181,7 @@ def fit(
     A list may be that of a part of a text: --ref and --source have the lines of that part, or of the whole text.
     """
     from camber.features.weights import Weights
-    from camber.files import read_lines
+    from camber.files import check_outputs, read_lines
     from camber.metrics.bleu import BLEU
     from camber.metrics.metric import make_metric
     from camber.model.directory import check_place
@@ -190,6 +192,7 @@ def fit(
     from camber.tune.grid import parse_grid
 
     check_place(model, "rerank")
+    check_outputs(page)
     learner = values["learner"]
     useful = LEARNERS.load(learner).settings(learner)
     refuse_idle([name for name in ResponseSettings().to_dict() if name not in useful], f"to --learner {learner}")
@@ -215,9 +218,14 @@ def fit(
     report = evaluate(reranker, nbest, texts, sources, held_out or 0)
     text = "\n".join(report.lines())
     reranker.save(model, text)
+    weights = Weights.read(model / "weights.tsv").values
+    if page:
+        from camber.report.reranking import write_fit
+
+        write_fit(page, reranker, report, nbest, texts, weights, sources)
     if as_json:
         learnt = {
-            "weights": Weights.read(model / "weights.tsv").values,
+            "weights": weights,
             "curves": [response.to_dict() for response in reranker.responses()],
             "trees": [tree.to_json() for tree in reranker.fitted.trees()],
         }
@@ -229,6 +237,8 @@ def fit(
 @click.argument("model", type=FILE)
 @_list_options
 @click.option("--nbest-out", type=FILE, help="Write the whole list, re-scored and sorted; by its ending, or Moses'.")
+@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page about what changed.")
+@click.option("--ref", "references", multiple=True, type=FILE, help="Reference, for --report; may be repeated.")
 @click.option("--output", type=FILE, help="File for the best texts (default: standard output).")
 @click.option(
     "--output-format",
@@ -247,6 +257,8 @@ def apply(
     scores: tuple[str, ...],
     regression: Path | None,
     nbest_out: Path | None,
+    page: Path | None,
+    references: tuple[Path, ...],
     output: Path | None,
     output_format: str | None,
     everything: bool,
@@ -264,7 +276,9 @@ def apply(
     as_json = (output_format or ("jsonl" if ending in (".jsonl", ".json") else "text")) == "jsonl"
     if everything and not as_json:
         raise click.UsageError("--all makes no difference to text; use --output-format jsonl, or --nbest-out")
-    check_outputs(nbest_out, output)
+    if references and not page:
+        raise click.UsageError("--ref makes no difference without --report")
+    check_outputs(nbest_out, output, page)
     reranker = Reranker.load(model)
     reranker.regression = regression
     sources = read_lines(source) if source else None
@@ -274,7 +288,12 @@ def apply(
         if len(sources) >= nbest.first + len(nbest):
             nbest = nbest.in_text(len(sources))
         sources = lines_beside(nbest, sources, source)
+    texts = [lines_beside(nbest, read_lines(file), file) for file in references]
     ranked = reranker.rerank(nbest, sources)
+    if page:
+        from camber.report.reranking import write_applied
+
+        write_applied(page, reranker, nbest, ranked, texts, sources)
     lines = json_lines(ranked, everything=everything) if as_json else best_lines(ranked, path)
     if nbest_out:
         ranked.write(nbest_out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -56,6 +57,10 @@ CONVENTIONS, TESTS = "Conventions of the metrics", "Intervals and tests"
 @option(
     "--trials", default=10_000, show_default=True, type=click.IntRange(1), help="Randomisation trials.", group=TESTS
 )
+@click.option(
+    "--report", type=FILE, metavar="FILE.html", help="Write a page, too: error bars, lengths, wins and losses."
+)
+@click.option("--source", type=FILE, help="The source text, for --report.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.option("--latex", is_flag=True, help="Write a LaTeX table.")
 @seed_option
@@ -70,6 +75,8 @@ def command(
     reference_length: str,
     samples: int,
     trials: int,
+    report: Path | None,
+    source: Path | None,
     as_json: bool,
     latex: bool,
     seed: int,
@@ -82,9 +89,13 @@ def command(
     A system tuned several times is given with all its outputs: --system base=a,b,c --system new=d,e,f. Then means and
     standard deviations are told, and the test is stratified approximate randomisation (Clark et al. 2011).
     """
+    from camber.files import check_outputs
     from camber.metrics.compare import compare, warn_if_tokenised, warn_if_unsplit
     from camber.metrics.tables import latex_table, text_table
 
+    check_outputs(report)
+    if source and not report:
+        raise click.UsageError("--source makes no difference without --report")
     if as_json and latex:
         raise click.UsageError("--json and --latex exclude each other")
     if len(set(hypotheses)) < len(hypotheses):
@@ -96,7 +107,12 @@ def command(
         paths[name] = files
     if not paths:
         raise click.UsageError("nothing to score; give HYP or --system")
-    texts = {path: _lines(path) for path in dict.fromkeys((*references, *(f for runs in paths.values() for f in runs)))}
+    texts = {
+        path: _lines(path)
+        for path in dict.fromkeys(
+            (*references, *([source] if source else []), *(f for runs in paths.values() for f in runs))
+        )
+    }
     _check_lengths(texts)
     outputs = {name: [texts[path] for path in files] for name, files in paths.items()}
     if tokenize != "none":
@@ -104,18 +120,18 @@ def command(
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     if {"bleu", "sbp"} & set(names):
         warn_if_unsplit([texts[path] for path in references], tokenize)
-    results = compare(
-        outputs,
-        [texts[path] for path in references],
-        names,
-        tokenize,
-        lowercase=lowercase,
-        samples=samples,
-        trials=trials,
-        seed=seed,
-        reference_length=reference_length,
-        outside=dict(_outside(text, paths) for text in outside),
-    )
+    how: dict[str, Any] = {
+        "lowercase": lowercase,
+        "reference_length": reference_length,
+        "outside": dict(_outside(text, paths) for text in outside),
+    }
+    targets = [texts[path] for path in references]
+    results = compare(outputs, targets, names, tokenize, samples=samples, trials=trials, seed=seed, **how)
+    if report:
+        from camber.report.scores import write_scores
+
+        lines = texts[source] if source else None
+        write_scores(report, outputs, targets, results, names[0], tokenize, sources=lines, **how)
     if as_json:
         click.echo(json.dumps([result.to_dict() for result in results], indent=1, ensure_ascii=False))
     else:

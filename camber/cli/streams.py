@@ -22,14 +22,20 @@ def standard_input() -> Iterator[str]:
         yield line.removesuffix("\n").removesuffix("\r")
 
 
+def lines_of(source: Path | None) -> Iterator[str]:
+    """Yield the lines of a file, or of standard input; nothing is a text, too, out of which nothing comes."""
+    from camber.files import read_lines
+
+    return iter(read_lines(source, may_be_empty=True)) if source else standard_input()
+
+
 def convert_lines(convert: Callable[[str], str], source: Path | None, output: Path | None) -> None:
     """Write what becomes of every line of a file, or of standard input."""
-    from camber.files import check_outputs, read_lines, write_whole
+    from camber.files import check_outputs, write_whole
 
     check_outputs(output)
-    lines = iter(read_lines(source)) if source else standard_input()
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
-        for line in lines:
+        for line in lines_of(source):
             out.write(convert(line) + "\n")
         out.flush()

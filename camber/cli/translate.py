@@ -21,7 +21,7 @@ import click
 
 from camber.cli.groups import Grouped, option
 from camber.cli.options import FILE, engine_option, given, pick, refuse_idle, settings_options
-from camber.cli.streams import standard_input
+from camber.cli.streams import lines_of
 from camber.decode.consensus.settings import ConsensusSettings
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
@@ -137,7 +137,7 @@ def command(
     engine: Engine,
     **values: Any,
 ) -> None:
-    from camber.files import check_outputs, read_lines, write_whole
+    from camber.files import check_outputs, write_whole
     from camber.formats.documents.files import is_document
     from camber.formats.glossary.glossary import Glossary
     from camber.model.asking import read_requests
@@ -171,7 +171,7 @@ def command(
         _translate_in_place(translator, source, output, everything=all, **how)
         return
     requests = read_requests(constraints) if constraints else None
-    lines = iter(read_lines(source)) if source else standard_input()
+    lines = lines_of(source)
     interactive = source is None and sys.stdin.isatty()
     with ExitStack() as stack:
         out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout

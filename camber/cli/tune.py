@@ -37,11 +37,14 @@ GRID = "Grid of hyper-parameters"
 @option("--hyper-source", type=FILE, help="Source side of the set that chooses among them.", group=GRID)
 @option("--hyper-target", type=FILE, multiple=True, help="Its reference; may be repeated.", group=GRID)
 @click.option("--out", type=FILE, help="Write the tuned model here instead of changing MODEL.")
+@click.option(
+    "--report", type=FILE, metavar="FILE.html", help="Write a page, too: scores by round, weights, responses."
+)
 @settings_options(TuneSettings)
 @seed_option
 @engine_option
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
-def command(model: Path, as_json: bool, **values: Any) -> None:
+def command(model: Path, as_json: bool, report: Path | None, **values: Any) -> None:
     import json
 
     hyper = values["hyper_source"] is not None and values["hyper_target"]
@@ -59,7 +62,12 @@ def command(model: Path, as_json: bool, **values: Any) -> None:
     _refuse_idle(model, settings.bend)
     if values["grid"] is not None:
         refuse_idle([name for name in parse_grid(values["grid"]) if name in named], "beside a --grid that names it")
-    outcome = tune_model(model, settings=named, **values)
+    if report:
+        from camber.report.tuning import tune_and_report
+
+        outcome = tune_and_report(report, model, settings=named, **values)
+    else:
+        outcome = tune_model(model, settings=named, **values)
     if as_json:
         rounds = [[(one.score, one.ratio) for one in replica.rounds] for replica in outcome.replicas]
         facts = {"dev": outcome.scores.tolist(), "rounds": rounds, "weights": outcome.weights.values}

@@ -92,10 +92,30 @@ def compare(
     for short in metrics:
         metric = make_metric(short, tokenize, lowercase=lowercase, reference_length=reference_length)
         tables = _tables(metric, outputs, references, (outside or {}).get(metric.name, {}))
-        first = next(iter(tables.values()))
-        for position, (name, table) in enumerate(tables.items()):
-            results.append(_result(metric, name, table, first if position else None, number, samples, trials, seed))
+        results += compare_tables(metric, tables, number, samples, trials, seed)
     return results
+
+
+def compare_tables(
+    metric: Metric,
+    tables: Mapping[str, list[AnyArray]],
+    references: int,
+    samples: int = 1000,
+    trials: int = 10_000,
+    seed: int = 1,
+) -> list[Result]:
+    """Score systems by the statistics [sentences, columns] of their runs; `references` is a sentence's number of them.
+
+    >>> from camber.metrics.bleu import BLEU
+    >>> rows = BLEU().statistics(["a b c d"], [["a b c d"]])
+    >>> round(compare_tables(BLEU(), {"mine": [rows]}, 1)[0].score)
+    100
+    """
+    first = next(iter(tables.values()))
+    return [
+        _result(metric, name, table, first if position else None, references, samples, trials, seed)
+        for position, (name, table) in enumerate(tables.items())
+    ]
 
 
 def _runs(lines: Sequence[str] | Sequence[Sequence[str]]) -> list[Sequence[str]]:

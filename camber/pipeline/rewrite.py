@@ -15,7 +15,7 @@ from camber.model.bend import write_bend
 from camber.model.directory import Draft, ModelDirectory, write_model
 from camber.model.translator import Translator, load
 from camber.tune.grid import MADE_WITH, GridOutcome
-from camber.tune.loop import Outcome, TuneSettings
+from camber.tune.loop import ROUNDS, Outcome, TuneSettings
 
 #: what a grid of hyper-parameters gave
 GRID = "grid.tsv"
@@ -50,8 +50,12 @@ def with_weights(
         translator.weights.write(draft.path("weights.tsv"))
         write_bend(translator.decoder.bend, draft)
         _write_confidence(translator, draft)
+        if outcome is None:
+            draft.path(ROUNDS).unlink(missing_ok=True)
+        else:
+            write_lines(draft.path(ROUNDS), outcome.to_rows())
         if isinstance(outcome, GridOutcome):
-            write_lines(draft.path(GRID), outcome.to_rows())
+            write_lines(draft.path(GRID), outcome.to_grid())
         else:
             draft.path(GRID).unlink(missing_ok=True)
     return load(out)

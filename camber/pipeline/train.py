@@ -23,7 +23,7 @@ from camber.corpus.splitting import FEWEST_TO_TUNE, seen_lines
 from camber.engine import LOCAL, Engine
 from camber.errors import InputError, ModelError, SettingsError, TuneError
 from camber.features.weights import Weights
-from camber.files import read_lines, read_parallel
+from camber.files import read_lines, read_parallel, write_lines
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.memory.segments import Segments
@@ -49,7 +49,7 @@ from camber.pipeline.tune import tune_translator
 from camber.progress import log
 from camber.rules.settings import WordSettings
 from camber.text.pipeline import TextPipeline
-from camber.tune.loop import TuneSettings
+from camber.tune.loop import ROUNDS, TuneSettings
 from camber.tune.tuner import REGULARISER, SPARSE
 from camber.tune.tuners import check_tuner
 
@@ -510,6 +510,7 @@ def _tune(translator: Translator, dev: Dev, settings: TuneSettings, seed: int, e
     try:
         outcome = tune_translator(translator, *dev, settings, seed=seed, engine=engine)
         translator = translator.shaped(outcome.decoder, outcome.weights)
+        write_lines(folder / ROUNDS, outcome.to_rows())
     except TuneError as error:
         log.warning("not tuned: %s", error)
     translator = calibrated_if_possible(translator, *dev, engine)
@@ -522,10 +523,10 @@ def _tune(translator: Translator, dev: Dev, settings: TuneSettings, seed: int, e
 
 
 def _as_made(settings: TrainSettings, method: Method, tuning: Stage | None) -> dict[str, dict[str, Any]]:
-    """Return the settings to record: nothing of a tuning or a bend that did not come about."""
-    tables = settings.to_dict()
+    """Return the settings to record: none of other methods', nothing of a tuning or a bend that did not come about."""
+    tables = {name: table for name, table in settings.to_dict().items() if name in tables_of(method)}
     if not weighs(method):
-        return {name: tables[name] for name in tables_of(method)}
+        return tables
     if tuning is None or Weights.read(tuning.folder / "weights.tsv").signature == UNTUNED:
         del tables["tune"]
     elif _bent_file(settings.tune.bend, tuning.folder):

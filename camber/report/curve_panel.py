@@ -160,7 +160,7 @@ def _vertical(response: Response) -> Scale:
     """Make room for the response and, where it is fitted, for the curve."""
     shown = [response.values] if response.curve is None else [response.values, response.curve[:, 1]]
     if response.log_curve:
-        shown.append(response.log_curve(response.positions[response.positions > 0]))
+        shown.append(response.log_curve(np.array(_curve_ends(response))))
     low, high = (float(end(np.concatenate(shown))) for end in (np.min, np.max))
     size = max(abs(low), abs(high))
     margin = (high - low) * 0.07 if high - low > 1e-9 * size else size * 0.2 or 1.0
@@ -237,7 +237,7 @@ def _population_bars(response: Response, left: F8, right: F8) -> list[Shape | Te
         if some
     ]
     lines = [[(_LEFT, scale.at(tick)), (_RIGHT, scale.at(tick))] for tick in ticks[1:]]
-    labels = [Text(_LEFT - 9, scale.at(ticks[-1]) + 4, number(ticks[-1]), "note", "end")]
+    labels = [Text(_LEFT - 9, scale.at(ticks[-1]) + 4, f"{ticks[-1]:,.0f}", "note", "end")]
     return [Shape("grid", lines), *labels, Text(_LEFT, _ROOF - 7, "values in the bin"), Shape("populace", bars, True)]
 
 
@@ -290,10 +290,15 @@ def _bands(response: Response, left: F8, right: F8) -> list[Shape | Text]:
 def _fitted(response: Response, across: Scale, height: Scale) -> list[Shape | Text]:
     if response.log_curve is None:
         return []
-    at = response.positions[response.positions > 0]
-    x = np.geomspace(at.min(), at.max(), 160)
+    x = np.geomspace(*_curve_ends(response), 160)
     points = zip(across(x).tolist(), height(response.log_curve(x)).tolist(), strict=True)
     return [Shape("fit", [list(points)])]
+
+
+def _curve_ends(response: Response) -> tuple[float, float]:
+    """Return from where to where the fitted curve is drawn: all positive values that the bins were made from."""
+    seen = np.concatenate([response.lows, response.positions])
+    return float(seen[seen > 0].min()), float(max(response.highs[-1], response.positions[-1]))
 
 
 def _regions(response: Response, left: F8, right: F8) -> list[Region]:

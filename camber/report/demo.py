@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,11 @@ from camber.align.pharaoh import Alignment
 from camber.arrays.types import F8
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.hotel import SOURCE_LANG, TARGET_LANG, HotelCorpus, Pairs, everyday, generate
+from camber.decode.phrase.features import untuned_weights
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
-from camber.files import write_lines
+from camber.features.weights import Weights
+from camber.files import read_lines, write_lines
 from camber.metrics.bleu import BLEU
 from camber.metrics.compare import Result, compare
 from camber.model.translator import Translation, Translator
@@ -24,13 +26,20 @@ from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import RECORD
 from camber.pipeline.train import train
 from camber.progress import stage
+from camber.report.comparison import Comparison
+from camber.report.markup import Markup
 from camber.report.page import Aligned, Candidate, Report, Shown, TextFacts
 from camber.report.segmentation import RIGHT, Segmentation, error_rows, example_rows
+from camber.report.tuning import learning
 from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextSettings
+from camber.tune.loop import ROUNDS
 
 #: how many sentences the page draws, how many of the worst it lists, and how long its n-best list is
 EXAMPLES, ERRORS, CANDIDATES = 6, 6, 10
+#: weights that the test set is translated with
+UNTUNED, TUNED = "untuned", "tuned"
+_NOTE = "The test set, which neither training nor tuning saw, with the weights before tuning and after it."
 _NAMES = ("Spanish", "English")
 _STAGES = {
     "corpus": "tokenise and clean",
@@ -98,11 +107,18 @@ def run_demo(
         translations = [best[0] for best in translator.translations(corpus.test.source, engine=engine)]
         outputs = [item.text for item in translations]
         write_lines(folder / f"test.output.{TARGET_LANG}", outputs)
+        untuned = _untuned(translator).translate(corpus.test.source, engine=engine)
+        both = {UNTUNED: untuned, TUNED: outputs}
+        compared = compare(both, [corpus.test.target], ["bleu", "chrf"], trials=2000, seed=seed)
         scores = compare({"demo": outputs}, [corpus.test.target], ["bleu", "chrf"], seed=seed)
     stages.append(("translate and score the test set", time.monotonic() - started_test))
 
     with stage("report"):
+        metric = BLEU()
+        tables = {name: metric.statistics(lines, [corpus.test.target]) for name, lines in both.items()}
+        shown = Comparison(both, tables, metric, compared, [corpus.test.target], corpus.test.source, note=_NOTE)
         report = _report(folder, corpus, translator, translations, scores, stages, seed, engine)
+        report = replace(report, tuning=[*_learning(folder / "model"), *shown.sections()])
         report.write(folder / "report.html")
     return Demo(
         folder, folder / "report.html", translator, scores, stages, report.examples, report.errors,
@@ -154,6 +170,17 @@ def _report(
         footer=f"Seed {seed}. Everything on this page comes from the folder it stands in: train, dev and test "
         "text, the model, and the translations.",
     )
+
+
+def _untuned(translator: Translator) -> Translator:
+    """Return the translator with the weights that tuning began with."""
+    weights = Weights(untuned_weights(1))
+    return translator.shaped(translator.decoder.reweighted(weights.values), weights)
+
+
+def _learning(model: Path) -> list[Markup]:
+    """Return the learning curves that a model keeps; one of an older work folder has none."""
+    return [learning(read_lines(model / ROUNDS))] if (model / ROUNDS).exists() else []
 
 
 def _with_everyday(corpus: HotelCorpus, pairs: int, seed: int) -> HotelCorpus:

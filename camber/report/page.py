@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import camber
 from camber.arrays.types import F8, I8, Bools
 from camber.files import write_lines
 from camber.metrics.compare import Result
-from camber.report.markup import Markup, document, element, escape, join
+from camber.report.blocks import cards, difference, figure, section, table, whole_page
+from camber.report.markup import Markup, element, join
 from camber.report.pictures import alignment_matrix, contributions, histogram, length_curves, ribbons, seconds_bars
 from camber.report.segmentation import RIGHT, Segmentation
-from camber.report.style import PAGE_STYLE, picture_style
-from camber.text.difference import differences
 
 #: short headings of the features in the n-best table; others are shown by their names
 _SHORT = {
@@ -94,6 +92,7 @@ class Report:
     weights: F8  # [features]
     listed: str  # the source sentence of the candidates
     candidates: Sequence[Candidate]  # best first
+    tuning: Sequence[Markup] = ()  # sections on what tuning did
     footer: str = ""
 
     @property
@@ -103,20 +102,19 @@ class Report:
 
     def html(self) -> str:
         """Return the whole page."""
-        body = element(
-            "main",
-            element("h1", self.title),
-            element("p", self.lead, class_="lead"),
+        return whole_page(
+            self.title,
+            self.lead,
             self._cards(),
             self._quality(),
+            *self.tuning,
             self._examples(),
             self._errors(),
             self._search(),
             self._training(),
             self._corpus(),
-            element("footer", f"Camber {camber.__version__}. {self.footer}"),
+            footer=self.footer,
         )
-        return document(self.title, picture_style() + PAGE_STYLE, body)
 
     def write(self, path: str | Path) -> None:
         """Write the page, all or nothing."""
@@ -125,15 +123,14 @@ class Report:
     # --- sections ----------------------------------------------------------------------------------------------------
 
     def _cards(self) -> Markup:
-        cards = [
+        facts = [
             (f"{score.score:.1f}", f"{score.metric} ({score.low:.1f} to {score.high:.1f})") for score in self.scores
         ]
-        cards.append((f"{self._right.mean() if len(self._right) else 0:.0%}", "translations equal to the reference"))
-        cards.append((f"{self.texts[0].pairs:,}", "sentence pairs to learn from"))
+        facts.append((f"{self._right.mean() if len(self._right) else 0:.0%}", "translations equal to the reference"))
+        facts.append((f"{self.texts[0].pairs:,}", "sentence pairs to learn from"))
         seconds = sum(time or 0.0 for _, time in self.stages)
-        cards.append((f"{seconds:.0f} s", "for everything"))
-        return element("div", *(element("div", element("b", a), element("span", b), class_="card") for a, b in cards),
-                       class_="cards")  # fmt: skip
+        facts.append((f"{seconds:.0f} s", "for everything"))
+        return cards(facts)
 
     def _quality(self) -> Markup:
         rows = [
@@ -146,14 +143,14 @@ class Report:
             for score in self.scores
         ]
         test, train = self.texts[-1], self.texts[0]
-        return _section(
+        return section(
             "Quality",
             f"Measured on {test.pairs:,} sentences that training did not see. The interval holds 95 % of the scores of "
             "test sets drawn again from these sentences (bootstrap). The signature says how the score was computed.",
-            _table(["metric", "score", "95 % interval", "signature"], rows, numbers={1, 2}),
+            table(["metric", "score", "95 % interval", "signature"], rows, numbers={1, 2}),
             element(
                 "div",
-                _figure(
+                figure(
                     histogram(
                         self.sentence_scores[~self._right],
                         range(0, 101, 10),
@@ -163,7 +160,7 @@ class Report:
                     f"{int(self._right.sum()):,} of the {test.pairs:,} test sentences are translated exactly like the "
                     "reference; this is how good the others are.",
                 ),
-                _figure(
+                figure(
                     length_curves(*self.lengths, self.languages, "lengths of training sentences"),
                     f"How long the {train.pairs:,} training sentences are.",
                 ),
@@ -173,7 +170,7 @@ class Report:
 
     def _examples(self) -> Markup:
         source, target = self.languages
-        return _section(
+        return section(
             "How sentences are translated",
             "A sentence is cut into phrases, each phrase is translated by a rule, and the translations may change "
             f"places. {source} above, {target} below; point at a ribbon to see how probable its rule is.",
@@ -183,14 +180,14 @@ class Report:
     def _drawn(self, item: Shown, compare: bool = False) -> Markup:
         caption: list[object] = [element("b", item.output)]
         if compare:
-            caption = [_difference(item.output, item.reference)]
-        return _figure(ribbons(item.segmentation), join(caption))
+            caption = [difference(item.output, item.reference)]
+        return figure(ribbons(item.segmentation), join(caption))
 
     def _errors(self) -> Markup:
         if not self.errors:
             return Markup("")
-        rows = [[item.source, _difference(item.output, item.reference), item.reference] for item in self.errors]
-        return _section(
+        rows = [[item.source, difference(item.output, item.reference), item.reference] for item in self.errors]
+        return section(
             "Where it goes wrong",
             join(
                 [
@@ -201,7 +198,7 @@ class Report:
                     ".",
                 ]
             ),
-            _table([self.languages[0], "translation", "reference"], rows),
+            table([self.languages[0], "translation", "reference"], rows),
             self._drawn(self.errors[0], compare=True),
         )
 
@@ -224,7 +221,7 @@ class Report:
             [item.text, f"{item.score:.2f}", *(f"{item.features[k]:.2f}".replace("-0.00", "0.00") for k in shown)]
             for item in self.candidates
         ]
-        return _section(
+        return section(
             "Why this translation",
             join(
                 [
@@ -233,7 +230,7 @@ class Report:
                     element("b", self.listed),
                 ]
             ),
-            _figure(
+            figure(
                 contributions(
                     names,
                     (self.weights * best.features)[shown],
@@ -249,16 +246,16 @@ class Report:
                 "the full name.",
                 class_="note",
             ),
-            _table(headings, rows, numbers=set(range(1, len(headings))), wide=True),
+            table(headings, rows, numbers=set(range(1, len(headings))), wide=True),
         )
 
     def _training(self) -> Markup:
         source, target = self.languages
-        return _section(
+        return section(
             "Training",
             "Stages run one after the other; a stage whose inputs did not change is not run again.",
-            _figure(seconds_bars(self.stages), "Seconds on the clock. The first run also compiles the kernels, once."),
-            _table(["the model", ""], [[name, value] for name, value in self.sizes], numbers={1}, narrow=True),
+            figure(seconds_bars(self.stages), "Seconds on the clock. The first run also compiles the kernels, once."),
+            table(["the model", ""], [[name, value] for name, value in self.sizes], numbers={1}, narrow=True),
             element("h3", "Word alignment"),
             element(
                 "p",
@@ -268,7 +265,7 @@ class Report:
             element(
                 "div",
                 *(
-                    _figure(alignment_matrix(*pair), f"{len(pair.links)} links; words without a link stand alone.")
+                    figure(alignment_matrix(*pair), f"{len(pair.links)} links; words without a link stand alone.")
                     for pair in self.aligned
                 ),
                 class_="flow",
@@ -288,58 +285,10 @@ class Report:
         ]
         headings = ["set", "pairs", f"{source} tokens", f"{target} tokens", f"{source} words", f"{target} words",
                     "unknown tokens"]  # fmt: skip
-        return _section(
+        return section(
             "Corpus",
             "Tokens are words and punctuation marks; words are different tokens.",
-            _table(headings, rows, numbers=set(range(1, 7))),
+            table(headings, rows, numbers=set(range(1, 7))),
             element("h3", "Some training pairs"),
-            _table([source, target], [[left, right] for left, right in self.samples]),
+            table([source, target], [[left, right] for left, right in self.samples]),
         )
-
-
-def _section(title: str, lead: object, *body: object) -> Markup:
-    return element("section", element("h2", title), element("p", lead), *body)
-
-
-def _figure(picture: Markup, caption: object) -> Markup:
-    return element("figure", picture, element("figcaption", caption))
-
-
-def _table(
-    headings: Sequence[object],
-    rows: Sequence[Sequence[object]],
-    numbers: set[int] | None = None,
-    wide: bool = False,
-    narrow: bool = False,
-) -> Markup:
-    """Make a table; the columns `numbers` are set to the right."""
-    kinds = ["n" if k in (numbers or ()) else None for k in range(len(headings))]
-    if wide:
-        kinds[0] = "phrase"
-
-    def line(cell: str, values: Sequence[object]) -> Markup:
-        return element("tr", *(element(cell, value, class_=kind) for value, kind in zip(values, kinds, strict=True)))
-
-    table = element(
-        "table",
-        element("thead", line("th", headings)),
-        element("tbody", *(line("td", row) for row in rows)),
-        class_="narrow" if narrow else "wide" if wide else None,
-    )
-    return element("div", table, class_="scroll")
-
-
-def _difference(output: str, reference: str) -> Markup:
-    """Mark the words of a translation that its reference does not have, and those that are missing.
-
-    >>> _difference("a big house", "a house")
-    'a <del>big</del> house'
-    """
-    pieces: list[Markup] = []
-    for old, new, same in differences(output, reference):
-        if same:
-            pieces.append(escape(old))
-            continue
-        marked = [element(name, words.strip()) for name, words in (("del", old), ("ins", new)) if words]
-        pieces += [escape(" " if (old or new)[0].isspace() else ""), join(marked, " ")]
-    return join(pieces)

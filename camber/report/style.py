@@ -34,6 +34,11 @@ svg .bar.bad{fill:var(--bad)}
 svg .tick{stroke:var(--ink);stroke-width:2}
 svg .curve{fill:none;stroke:var(--accent);stroke-width:2.5;stroke-linejoin:round}
 svg .curve.other{stroke:var(--other);stroke-dasharray:6 4}
+svg .series{fill:none;stroke:var(--c);stroke-width:2.2;stroke-linejoin:round}
+svg .point,svg .kept{fill:var(--c)}
+svg .kept{stroke:var(--ink);stroke-width:1.5}
+svg .whisker{stroke:var(--accent);stroke-width:2}
+svg .dot{fill:var(--accent)}
 svg .box{fill:var(--c);fill-opacity:.16;stroke:var(--c);stroke-width:1.3}
 svg .ribbon{fill:var(--c);fill-opacity:.22;stroke:none}
 svg .part:hover .ribbon{fill-opacity:.5}
@@ -92,7 +97,7 @@ tr.total td{font-weight:650}
 table.narrow{width:auto;min-width:22rem}
 td.phrase{min-width:16rem}
 ins,del{text-decoration:none;border-radius:3px;padding:0 .15em}
-ins{background:color-mix(in srgb,var(--good) 22%,transparent)}
+ins{background:color-mix(in srgb,var(--good) 22%,transparent);text-decoration:underline}
 del{background:color-mix(in srgb,var(--bad) 22%,transparent)}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.82rem}
 @media print{main{max-width:none}figure,.card{break-inside:avoid}}

@@ -7,8 +7,8 @@ print("\\n".join(report.lines()))
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,17 @@ from camber.tune.data import TuningData
 from camber.tune.grid import told_value
 
 _LEVEL = 0.05  # of significance
+
+
+#: ways to choose a hypothesis of every sentence
+OWN, TUNED, HELD_OUT, ORACLE = "1-best", "tuned", "held out", "oracle"
+
+
+class Chosen(NamedTuple):
+    """A hypothesis of every sentence, and its statistics."""
+
+    rows: I8  # [sentences]; -1: none
+    statistics: F8  # [sentences, columns]
 
 
 @dataclass(frozen=True)
@@ -60,10 +71,13 @@ class Report:
     higher_is_better: bool = True  # of the metric
     learnt: dict[str, Any] = field(default_factory=dict)  # what the learner records of itself
     trials: tuple[Trial, ...] = ()  # of a grid: what was tried, and how good it was by cross-validation
+    chosen: dict[str, Chosen] = field(default_factory=dict)  # by each way; not for JSON
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return asdict(self) | {"summary": self.summary()}
+        plain = asdict(replace(self, chosen={}))
+        del plain["chosen"]
+        return plain | {"summary": self.summary()}
 
     def lines(self) -> list[str]:
         """Lay the report out for people."""
@@ -153,13 +167,19 @@ def evaluate(
     missing = missing_rows(metric, nbest, refs)
     own = nbest.best()
     one_best = _table(data, own, missing)
-    held = _held_out(reranker, data, one_best, missing, folds, trials) if folds else None
+    chosen = {OWN: Chosen(own, one_best)}
+    held = None
+    if folds:
+        held, chosen[HELD_OUT] = _held_out(reranker, data, one_best, missing, folds, trials)
     reranker.fit_data(data).watch(data, nbest, sources)
-    tuned = _table(data, data.best_by(reranker.fitted.scores(data.present(), data.parts)), missing)
+    best_rows = data.best_by(reranker.fitted.scores(data.present(), data.parts))
+    tuned = _table(data, best_rows, missing)
+    chosen[TUNED] = Chosen(best_rows, tuned)
     best, worst = (
         corpus_oracle(metric, data.statistics, data.sentence_offsets, worst=side, missing=data.missing)
         for side in (False, True)
     )
+    chosen[ORACLE] = Chosen(best, _table(data, best, missing))
     longest = int(np.diff(nbest.sentence_offsets).max(initial=0))
     ks = [k for k in oracle_at if k < longest]
     return Report(
@@ -178,6 +198,7 @@ def evaluate(
         metric.higher_is_better,
         reranker.fitted.record(),
         reranker.trials,
+        chosen,
     )
 
 
@@ -188,7 +209,7 @@ def _held_out(
     missing: dict[int, F8],
     folds: int,
     trials: int,
-) -> HeldOut:
+) -> tuple[HeldOut, Chosen]:
     if not 2 <= folds <= len(data):
         raise SettingsError(f"{folds} folds of {len(data)} sentences; expected 2 to {len(data)}")
     chosen = np.full(len(data), -1, np.int64)
@@ -201,7 +222,7 @@ def _held_out(
     tuned = _table(data, chosen, missing)
     metric = data.metric
     score, base = _score(metric, tuned), _score(metric, one_best)
-    return HeldOut(
+    held = HeldOut(
         folds,
         score,
         score - base if metric.higher_is_better else base - score,
@@ -209,6 +230,7 @@ def _held_out(
         paired_bootstrap(metric, one_best, tuned, 1000, reranker.seed).wins,
         int((tuned != one_best).any(1).sum()),
     )
+    return held, Chosen(chosen, tuned)
 
 
 def missing_rows(metric: Metric, nbest: NBest, refs: References | Sequence[str] | None) -> dict[int, F8]:

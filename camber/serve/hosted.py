@@ -95,6 +95,18 @@ class Hosted:
             self.facts = facts
             return count
 
+    def forget(self, source: str, target: str, author: str = "") -> int:
+        """Take a pair back, with who and when, and open the model again; return how many were still known."""
+        from camber.pipeline.forget import forget
+
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._lock:
+            count = len(forget(self.path, pairs=[(source, target)], author=author, time=now))
+            facts = facts_of(self.path)
+            self.translator = load(self.path)
+            self.facts = facts
+            return count
+
 
 def facts_of(path: Path) -> Facts:
     """Return what changes when a model is replaced or pairs are added: its manifest, and the folders of its journal."""

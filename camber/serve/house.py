@@ -313,3 +313,13 @@ class House:
         self._replaced()
         self.metrics.count("camber_learnt_total", "Pairs that were added to models.", count)
         return count
+
+    async def forget(self, model: Hosted, source: str, target: str, key: Key | None = None) -> int:
+        """Take a pair of a memory back, in the name of a key; whoever asks next gets the model without it."""
+        try:
+            count: int = await self.aside(model.forget, source, target, key.name if key else "")
+        except CamberError as error:
+            raise Refusal(400, str(error)) from None
+        self._replaced()
+        self.metrics.count("camber_forgotten_total", "Pairs that were taken back from models.", count)
+        return count

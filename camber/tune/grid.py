@@ -70,7 +70,7 @@ class GridOutcome(Outcome):
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
-    def to_rows(self) -> list[str]:
+    def to_grid(self) -> list[str]:
         """Return the lines of `grid.tsv`: the values, how many features, and both scores, exactly."""
         lines = ["\t".join([*self.trials[0].values, "features", "dev", "hyper", "kept"])]
         for trial in self.trials:

@@ -92,6 +92,10 @@ class TuneSettings(BendSettings, group="Tuning"):
         return make_tuner(self.tuner, **{**tuner_settings(self.tuner, self.tuner_options), **more})
 
 
+#: the file of a model that tells the rounds of its tuning, for people and reports
+ROUNDS = "rounds.tsv"
+
+
 @dataclass(frozen=True)
 class Round:
     """What one pass over the dev set showed."""
@@ -128,6 +132,15 @@ class Outcome:
     def scores(self) -> F8:
         """The dev score of every replica, float64[replicas]."""
         return np.array([replica.best.score for replica in self.replicas])
+
+    def to_rows(self) -> list[str]:
+        """Return the lines of `rounds.tsv`: every round of every replica, scores and length ratios exactly."""
+        rows = [
+            f"{replica}\t{number}\t{float(one.score)!r}\t{float(one.ratio)!r}\t{one.hypotheses}\t{one.new}"
+            for replica, each in enumerate(self.replicas, 1)
+            for number, one in enumerate(each.rounds, 1)
+        ]
+        return ["replica\tround\tscore\tratio\thypotheses\tnew", *rows]
 
     def __str__(self) -> str:
         mean = f"{self.scores.mean():.2f}"

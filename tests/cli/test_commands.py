@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from camber.cli import VERBS
+from camber.cli import VERBS, cli
 from camber.files import read_lines
 from camber.nbest.nbest import NBest
 
@@ -104,6 +105,7 @@ def test_train_from_the_command_line_with_a_config_that_flags_override(hotel_fil
     assert facts["settings"]["lm"]["order"] == facts["sizes"]["lm_order"] == 2
     assert facts["settings"]["rules"]["max_phrase_length"] == 4
     assert facts["settings"]["align"]["model"] == "quick"
+    assert not {"hiero", "chart", "sparse", "graph"} & set(facts["settings"])  # of other methods
     shown = camber("info", tmp_path / "m")
     assert facts["signature"].encode() in shown.stdout
 
@@ -136,13 +138,33 @@ def test_tuning_from_the_command_line_writes_another_model(
     done = camber(
         "tune", hotel_model, "--dev-source", hotel_files / "dev.es", "--dev-target", hotel_files / "dev.en",
         "--out", tmp_path / "tuned", "--tuner", "pro", "--iterations", 2, "--nbest", 10, "--json",
+        "--report", tmp_path / "report.html",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    for title in ("Learning curves", "Scores", "Lengths", "tuned against before", "Weights"):
+        assert f"<h2>{title}</h2>" in page
+    rounds = (tmp_path / "tuned" / "rounds.tsv").read_text().splitlines()[1:]
+    assert [[float(value) for value in line.split("\t")[2:4]] for line in rounds] == found["rounds"][0]
     assert len(found["rounds"][0]) == 2
     facts = json.loads(camber("info", tmp_path / "tuned", "--json").stdout)
     assert facts["weights"] == found["weights"]
     assert facts["settings"]["tune"]["tuner"] == "pro"
+
+
+@pytest.mark.parametrize(
+    "words", [("tokenize", "--language", "en"), ("detokenize", "--language", "en"), ("translate",)]
+)
+def test_nothing_is_a_text_too_from_a_file_and_from_a_pipe(
+    words: tuple[str, ...], hotel_model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    verb, *flags = words
+    arguments = [verb, *([str(hotel_model)] if verb == "translate" else flags)]
+    for more in ([], ["--input", str(tmp_path / "empty")]):
+        done = CliRunner().invoke(cli, ["--quiet", *arguments, *more], input=b"")
+        assert (done.exit_code, done.stdout) == (0, "")
 
 
 def test_a_reader_that_goes_away_is_no_error(hotel_files: Path, hotel_model: Path) -> None:

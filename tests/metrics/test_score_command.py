@@ -39,6 +39,32 @@ def test_scores_and_signatures_are_sacrebleus(files):
     assert "difference" not in scores["BLEU"]
 
 
+def test_the_page_has_the_scores_that_are_printed(files, tmp_path):
+    page = tmp_path / "report.html"
+    more = ("--metric", "ter,bleu", "--trials", "99", "--json", "--report", str(page), "--source", files["ref"])
+    result = run("--ref", files["ref"], files["bad"], files["good"], *more)
+    assert result.exit_code == 0, result.output
+    text = page.read_text("utf-8")
+    for item in json.loads(result.stdout):
+        assert f"{item['score']:.2f}" in text
+        assert f"{item['low']:.2f} to {item['high']:.2f}" in text
+    assert "<h3>Won</h3>" in text
+    assert run("--ref", files["ref"], files["bad"], "--source", files["ref"]).exit_code == 2
+
+
+def test_a_page_about_outside_scores_and_several_runs(files, tmp_path):
+    for name, lines in (("a", "1\n2\n"), ("b", "3\n1\n"), ("c", "3\n4\n")):
+        (tmp_path / name).write_text(lines)
+    page = tmp_path / "report.html"
+    systems = ("--system", f"x={files['bad']}", "--system", f"y={files['good']},{files['ref']}")
+    extra = ("--extra", f"q={tmp_path / 'a'},{tmp_path / 'b'},{tmp_path / 'c'}", "--metric", "extra:q")
+    result = run("--ref", files["ref"], *systems, *extra, "--trials", "99", "--report", str(page))
+    assert result.exit_code == 0, result.output
+    text = page.read_text("utf-8")
+    assert "first run of every system" in text
+    assert "1 sentences are better, 1 worse" in text  # 3 for 1, and 1 for 2
+
+
 def test_several_systems_are_compared_with_the_first(files):
     result = run("--ref", files["ref"], "--ref", files["good"], files["bad"], files["good"], "--trials", "99")
     assert result.exit_code == 0, result.output

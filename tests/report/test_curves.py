@@ -251,3 +251,13 @@ def test_numbers_can_be_read_back(value: float) -> None:
         text = f"{'-1' if factor == '-' else factor or '1'}e{power.translate(plain)}"
     if abs(value) >= 1e-300:
         assert float(text) == pytest.approx(value, rel=1e-5)
+
+
+def test_the_fitted_curve_reaches_from_the_first_to_the_end_of_the_last_bin() -> None:
+    response = Response("p", [0.01, 0.2], [0.1, 0.8], [9, 2_000_000], [-1.0, 2.0])
+    drawing = panel(response, "linear")
+    [[line]] = [shape.strokes for shape in drawing.items if getattr(shape, "ink", "") == "fit"]
+    [steps] = [shape.strokes for shape in drawing.items if getattr(shape, "ink", "") == "step"]
+    assert min(x for x, _ in line) == pytest.approx(min(x for step in steps for x, _ in step))
+    assert max(x for x, _ in line) == pytest.approx(max(x for step in steps for x, _ in step))
+    assert "2,000,000" in [getattr(item, "content", "") for item in drawing.items]  # and not 2 × 10⁶

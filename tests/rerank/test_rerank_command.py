@@ -72,6 +72,27 @@ def test_fit_reports_and_apply_writes_the_best_texts(files):
         raise run(files, "apply", "@model", "--nbest", "@list").exception
 
 
+def test_pages_tell_what_fitting_gained_and_applying_changed(files):
+    result = run(files, *FIT, "--held-out", "4", "--learner", "mnr", "--report", "@fit.html", "--json")
+    assert result.exit_code == 0, result.output
+    page, told = (files / "fit.html").read_text(), json.loads(result.stdout)
+    assert f"{told['one_best']:.2f} → {told['held_out']['tuned']:.2f}" in page
+    assert "held out against 1-best" in page
+    assert "learnt response of f" in page
+    assert "chosen" not in told
+    applied = run(files, "apply", "@model", "--nbest", "@list", "--report", "@changed.html", "--output", "@out")
+    assert applied.exit_code == 0, applied.output
+    own, best = NBest.read(files / "list").best_texts(), read_lines(files / "out")
+    changed = sum(a != b for a, b in zip(own, best, strict=True))
+    assert f"<b>{changed}</b>" in (files / "changed.html").read_text()
+    run(files, "apply", "@model", "--nbest", "@list", "--ref", "@ref", "--report", "@gain.html", "--output", "@out")
+    scores = [
+        BLEU("none").score(BLEU("none").statistics(side, [read_lines(files / "ref")]).sum(0)) for side in (own, best)
+    ]
+    assert f"{scores[0]:.2f} → {scores[1]:.2f}" in (files / "gain.html").read_text()
+    assert run(files, "apply", "@model", "--nbest", "@list", "--ref", "@ref").exit_code == 2
+
+
 def test_settings_of_the_tuner_are_checked_used_and_recorded(files):
     result = run(files, *FIT, "--tuner", "expected-bleu", "--tuner-options", "variance=10 brevity=capped")
     assert result.exit_code == 0, result.output

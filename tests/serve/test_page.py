@@ -105,6 +105,25 @@ def test_confirmed_lines_are_learnt_at_once(serving: Serving, own_french: Path) 
     assert serving().post("/api/confirm", json=pair).status_code == 403
 
 
+def test_a_pair_that_was_confirmed_wrongly_is_forgotten_and_may_come_back(serving: Serving, own_french: Path) -> None:
+    client = serving([own_french], learn=True)
+    pair = {"text": "Fermez la fenêtre.", "translation": "Quite wrong.", "source": "fr", "target": "en"}
+
+    def translated() -> str:
+        (piece,) = seen(client, pair["text"])["pieces"]
+        return str(piece["text"])
+
+    for _ in range(2):
+        assert client.post("/api/confirm", json=pair).json() == {"added": 1}
+        assert translated() == "Quite wrong."
+        assert client.post("/api/forget", json=pair).json() == {"forgotten": 1}
+        assert translated() != "Quite wrong."
+    assert client.post("/api/forget", json=pair).json() == {"forgotten": 0}  # gone already
+    assert client.post("/api/forget", json={**pair, "text": "Never heard of."}).status_code == 400
+    assert client.post("/api/forget", json=pair, headers={"origin": "https://evil.example"}).status_code == 403
+    assert serving().post("/api/forget", json=pair).status_code == 403
+
+
 def test_files_are_translated_with_progress_and_fetched_by_name(client: TestClient) -> None:
     answer = client.post(
         "/api/files", params={"name": "été.xlf", "source": "fr", "target": "en"}, content=XLIFF.encode()
@@ -312,6 +331,26 @@ def test_an_edited_translation_is_confirmed_by_keys_and_known_at_once(page: Brow
     page.wait_for_text(".line", "In the memory")
     assert page.run("return document.querySelectorAll('.match ins, .match del').length") >= 1
     _shot(page, "memory")
+
+
+@browsing
+@pytest.mark.slow
+def test_what_the_memory_has_wrong_is_forgotten_and_brought_back(page: Browser) -> None:
+    _written(page, "Lire le port", "port")
+    page.press("control", "enter")
+    page.wait("return document.activeElement.matches('.line textarea')")
+    page.run("document.activeElement.value = ''")
+    page.type(".line textarea", "Quite wrong")
+    page.press("control", "enter")
+    page.wait_for_text("#output", "Quite wrong")
+    page.click(".forget")
+    page.wait_for_text("#status", "forgotten")
+    page.wait("return !document.querySelector('#output').textContent.includes('Quite wrong')")
+    page.click("#undo")
+    page.wait_for_text("#status", "learnt again")
+    page.wait_for_text("#output", "Quite wrong")
+    page.click(".forget")
+    page.wait_for_text("#status", "forgotten")
 
 
 @browsing

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import random
+import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -11,6 +15,7 @@ from xml.sax.saxutils import escape
 from camber.corpus.hotel import HotelCorpus, Pairs, generate
 from camber.engine import Threads
 from camber.files import write_lines
+from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 
 _CANDIDATES = 20
@@ -103,4 +108,59 @@ _TBX = """<?xml version="1.0"?>
 <langSet xml:lang="en"><tig><term>home</term></tig></langSet>
 </termEntry></body></text></martif>
 """
-_TAKEN_FOR_GRANTED: dict[str, Callable[[Path], dict[str, Any]]] = {"README.md": _readme}
+
+
+def _memory(folder: Path) -> dict[str, Any]:
+    corpus = generate(train=150, dev=40, test=20, seed=3)
+    write_memory(folder / "memory.tmx", corpus.train, "es", "en")
+    write_xliff(folder / "manual.xliff", corpus.test.source[:4], "es", "en")
+    write_xliff(folder / "confirmed.xliff", ["Buenos días."], "es", "en", ["Good morning."])
+    write_lines(folder / "new.es", [corpus.train.source[0], *corpus.test.source[:2]])
+    return {}
+
+
+def _list(folder: Path) -> dict[str, Any]:
+    corpus = generate(train=100, dev=40, test=20, seed=3)
+    write_lines(folder / "mono.fr", corpus.train.source)
+    _lists(folder, corpus)
+    return {}
+
+
+def _texts(folder: Path) -> dict[str, Any]:
+    corpus = generate(train=150, dev=40, test=20, seed=3)
+    for name in ("train", "dev", "test"):
+        _sides(folder, getattr(corpus, name), name, "de", "en")
+    return {}
+
+
+def _texts_and_model(folder: Path) -> dict[str, Any]:
+    """Put texts there, lists, and a small model, which is trained once for all pages."""
+    _texts(folder)
+    _lists(folder, generate(train=1, dev=40, test=20, seed=3))
+    shutil.copytree(_trained(), folder / "my-model")
+    return {}
+
+
+@cache
+def _trained() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="camber-docs-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _texts(folder)
+    settings = TrainSettings.from_dict({"text": {"source_lang": "de", "target_lang": "en"}})
+    train(
+        folder / "train.de", folder / "train.en", folder / "my-model", settings=settings, tuned=False, engine=Threads(1)
+    )
+    return folder / "my-model"
+
+
+#: page → what its reader has
+_TAKEN_FOR_GRANTED: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "README.md": _readme,
+    "translator.md": _memory,
+    "engineer.md": _list,
+    "researcher.md": _texts,
+    **dict.fromkeys(
+        ["formats.md", "tools.md", "clark2014.md", "toutanova2013.md", "nguyen2007.md", "wang2007.md", "bicici.md"],
+        _texts_and_model,
+    ),
+}

@@ -205,7 +205,7 @@ def test_settings_of_trees_are_chosen_too(
     )  # fmt: skip
     assert outcome.settings.tree_alpha == 0.1
     assert outcome.lines()[0].split()[:2] == ["leaf", "tree_keep"]
-    assert [row.split("\t")[0] for row in outcome.to_rows()[1:3]] == ["constant", "constant"]
+    assert [row.split("\t")[0] for row in outcome.to_grid()[1:3]] == ["constant", "constant"]
     assert f"leaf={outcome.settings.leaf},tree_keep={outcome.settings.tree_keep}" in outcome.weights.signature
 
 

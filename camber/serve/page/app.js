@@ -102,13 +102,15 @@ const acts = {
     box.focus();
   },
   confirm: null,
+  forget: null,
 };
 
-async function confirm(piece, text) {
+// Change the memory, say so, and show what the model makes of the text now.
+async function remember(path, text, translation, ...said) {
   try {
-    await post("/api/confirm", { text: piece.source, translation: text, source: state.model.source, target: state.model.target });
+    await post(path, { text, translation, source: state.model.source, target: state.model.target });
     trouble("");
-    $("status").textContent = "learnt";
+    $("status").replaceChildren(...said);
     await loadModels();
     await translate();
     $("source").focus();
@@ -117,9 +119,18 @@ async function confirm(piece, text) {
   }
 }
 
+const confirm = (piece, text) => remember("/api/confirm", piece.source, text, "learnt");
+
+function forget(match) {
+  const back = () => remember("/api/confirm", match.source, match.target, "learnt again");
+  const undo = make("button", { type: "button", id: "undo", onclick: back }, "Bring it back");
+  return remember("/api/forget", match.source, match.target, "forgotten ", undo);
+}
+
 function render() {
   const model = state.model;
   acts.confirm = state.learns && model.takes_pairs ? confirm : null;
+  acts.forget = state.learns && model.takes_pairs ? forget : null;
   $("lines").replaceChildren();
   $("output").replaceChildren(state.between[0] || "");
   let sum = 0;

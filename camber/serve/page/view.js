@@ -232,7 +232,9 @@ export function lineView(piece, model, acts) {
     line.append(make("h3", {}, "In the memory"));
     for (const match of piece.matches) {
       line.append(make("p", { class: "match" }, make("b", {}, `${match.percent} % `), difference(match.difference, "line", "memory"), " → ",
-        make("button", { type: "button", title: "take this translation", onclick: () => acts.take(piece, match.target) }, match.target)));
+        make("button", { type: "button", title: "take this translation", onclick: () => acts.take(piece, match.target) }, match.target), " ",
+        acts.forget ? make("button", { type: "button", class: "forget", title: "take this pair out of the memory",
+          "aria-label": `Forget: ${match.source} → ${match.target}`, onclick: () => acts.forget(match) }, "Forget") : ""));
     }
   }
   if (piece.alternatives.length) {

@@ -205,6 +205,15 @@ async def confirm(house: House, call: Call) -> Answer:
     return Answer({"added": count})
 
 
+async def forget(house: House, call: Call) -> Answer:
+    """Take a pair of the memory back, which is given as it is there."""
+    at_home(call)
+    model = _model(house, call.text("source"), call.text("target"))
+    key = house.allowed(call, "learn")
+    count = await house.forget(model, call.text("text"), call.text("translation"), key)
+    return Answer({"forgotten": count})
+
+
 async def curves(house: House, call: Call) -> Answer:
     """Draw what a model learnt."""
     at_home(call)
@@ -291,6 +300,7 @@ PATHS: dict[str, Sequence[tuple[str, Any, bool]]] = {
     "/api/models": [("GET", models, False)],
     "/api/translate": [("POST", translate, True)],
     "/api/confirm": [("POST", confirm, True)],
+    "/api/forget": [("POST", forget, True)],
     "/api/files": [("POST", translate_document, True)],
     "/api/files/{}": [("GET", fetch_document, False)],
     "/api/rerank": [("POST", rerank, True)],
