@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,10 @@ from camber.engine import Engine
 from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from report import write_report
 
 METRIC = BLEU(tokenize="none")
 
@@ -71,7 +76,8 @@ def spread(values: Sequence[float]) -> str:
 
 
 def write_tables(folder: Path, text: str) -> None:
-    """Put `text` between the marks of the experiment's README."""
+    """Put `text` between the marks of the experiment's README, and write all of it as a page."""
     readme = folder / "README.md"
     before, mark, rest = readme.read_text().partition("<!-- tables -->")
     readme.write_text(f"{before}{mark}\n{text}\n<!-- end -->{rest.partition('<!-- end -->')[2]}")
+    print(f"the whole as a page: {write_report(folder)}")

@@ -25,9 +25,8 @@ def write_page(path: str | Path, title: str, lead: object, *body: object, footer
 def whole_page(title: str, lead: object, *body: object, footer: str = "", style: str = "") -> str:
     """Return a page with a heading, a lead and a footer around its body."""
     foot = f"Camber {camber.__version__}. {footer}".rstrip()
-    main = element(
-        "main", element("h1", title), element("p", lead, class_="lead"), *body, element("footer", foot)
-    )  # fmt: skip
+    led = [element("p", lead, class_="lead")] if lead else []
+    main = element("main", element("h1", title), *led, *body, element("footer", foot))
     return document(title, picture_style() + PAGE_STYLE + style, main)
 
 
