@@ -260,7 +260,7 @@ def _one(
     # a reader gives units before it meets an error, so that they wait here for the end
     with ExitStack() as stack:
         waiting = [stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")) for _ in sides]
-        held: tuple[list[str], ...] = tuple([] for _ in sides)
+        held: tuple[list[str], ...] = tuple([] for _ in range(max(2, len(sides))))  # counted even if nobody keeps them
         try:
             for unit in file.units(languages, found.tally):
                 reason, source, target = pair_of(unit, unconfirmed=unconfirmed)
@@ -303,8 +303,9 @@ def _coded(unit: Unit) -> str:
 def _flush(held: tuple[list[str], ...], waiting: Sequence[IO[str]]) -> int:
     """Write the lines of all sides that are held, and return how many they were."""
     count = len(held[0])
-    for lines, stream in zip(held, waiting, strict=True):
-        if lines:
+    if count:
+        for lines, stream in zip(held, waiting, strict=False):
             stream.write("\n".join(lines) + "\n")
+    for lines in held:
         lines.clear()
     return count

@@ -127,6 +127,7 @@ _ENTRIES: dict[str, dict[str, dict[str, Any]]] = {
     "/api/models": {"get": _entry("The models", "page")},
     "/api/translate": {"post": _entry("All that there is to see of a text", "page", _body(_SEEN, form=False))},
     "/api/confirm": {"post": _entry("Learn a translation", "page", _body(_CONFIRM, form=False))},
+    "/api/forget": {"post": _entry("Take a translation back", "page", _body(_CONFIRM, form=False))},
     "/api/files": {"post": _entry("Translate a file", "page", _RAW, query="name! source! target!")},
     "/api/files/{}": {"get": _entry("A translated file", "page")},
     "/api/rerank": {"post": _entry("Re-rank an n-best list", "page", _body(_LIST, form=False))},

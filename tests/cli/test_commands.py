@@ -153,9 +153,7 @@ def test_tuning_from_the_command_line_writes_another_model(
     assert facts["settings"]["tune"]["tuner"] == "pro"
 
 
-@pytest.mark.parametrize(
-    "words", [("tokenize", "--language", "en"), ("detokenize", "--language", "en"), ("translate",)]
-)
+@pytest.mark.parametrize("words", [("tokenize", "--lang", "en"), ("detokenize", "--lang", "en"), ("translate",)])
 def test_nothing_is_a_text_too_from_a_file_and_from_a_pipe(
     words: tuple[str, ...], hotel_model: Path, tmp_path: Path
 ) -> None:

@@ -53,6 +53,13 @@ def test_nothing_is_written_where_nothing_was_found(tmp_path: Path, files: list[
     assert list(tmp_path.glob(".out*")) == []
 
 
+def test_without_a_place_for_them_pairs_are_counted_only(tmp_path: Path, files: list[Path]) -> None:
+    written = import_files(files, "en", "fr", tmp_path / "out", keep_going=True)
+    before = sorted(tmp_path.iterdir())
+    assert import_files(files, "en", "fr", keep_going=True).to_dict() == written.to_dict()
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_the_report_says_how_many_came_from_where(tmp_path: Path, files: list[Path]) -> None:
     words = ["import", *map(str, files), "--source-lang", "en", "--target-lang", "fr", "--out", str(tmp_path / "o.gz")]
     done = CliRunner().invoke(cli, [*words, "--report", str(tmp_path / "report.txt"), "--json"])

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import click
 from lxml import etree
@@ -71,7 +72,8 @@ class Reader:
         elif block.language == "python":
             code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")
             if not block.how:
-                exec(code, self.names)
+                with patch.dict(os.environ, {"PATH": self.environment["PATH"]}):  # commands that it starts
+                    exec(code, self.names)
         else:
             _check_data(block)
 
