@@ -16,8 +16,8 @@ from camber.arrays.types import I4, I8, Array
 from camber.kernel import kernel
 from camber.memory.words import NEAR
 
-#: thresholds are kept in parts of this
-UNIT = 10_000
+#: thresholds are kept in parts of this, rounded down: a match that is just so like must be found
+UNIT = 1_000_000_000
 
 
 class Index(NamedTuple):
@@ -68,7 +68,7 @@ def nearest(index: Index, query: Query, threshold: float, best: int) -> tuple[I8
     found = np.empty((3, best + 1), np.int64)
     count = 0
     if len(query.words):
-        count = int(_nearest(index, query, int(np.ceil(threshold * UNIT - 1e-6)), best, room, found))
+        count = int(_nearest(index, query, int(threshold * UNIT + 1e-6), best, room, found))
     segment, distance, length = found[:, :count]
     return segment, distance, length
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from naive import memory_matches as naive
 
@@ -28,6 +28,7 @@ LINES = st.lists(WORDS, min_size=1, max_size=7).map(" ".join)
     st.sampled_from([0.01, 0.3, 0.5, 2 / 3, 0.7, 0.9, 1.0]),
     st.integers(1, 4),
 )
+@example(["the the"], "the the the", 2 / 3, 1)  # just so like
 def test_the_best_matches_are_those_of_a_comparison_with_every_segment(
     lines: list[str], query: str, threshold: float, best: int
 ) -> None:
