@@ -49,6 +49,7 @@ class Registry(Generic[Kind]):
     def __init__(self, what: str, group: str, entries: Mapping[str, Entry]) -> None:
         self.what, self.group = what, group
         self._entries = dict(entries)
+        self._found: tuple[object, dict[str, EntryPoint]] = (None, {})  # by which function, and what
 
     def __iter__(self) -> Iterator[str]:
         """Yield all names: the built-in ones in their order, then those of other packages."""
@@ -97,4 +98,7 @@ class Registry(Generic[Kind]):
     def _outside(self) -> dict[str, EntryPoint]:
         import importlib.metadata  # costs as much as all else that `camber --help` needs
 
-        return {point.name: point for point in importlib.metadata.entry_points(group=self.group)}
+        look_for = importlib.metadata.entry_points  # which reads a file of every package that is installed
+        if self._found[0] is not look_for:
+            self._found = (look_for, {point.name: point for point in look_for(group=self.group)})
+        return self._found[1]

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 from camber.formats.bilingual.unit import ALONE, Code, Segment
 from camber.text.tags import CLOSE, OPEN, TEXT, XLIFF, Tag, find_tags
 
+#: codes of two lines, multiplied, whose order is compared; with more, only how often each comes
+_MOST_COMPARED = 250_000
 #: what tells a code from others of its segment, in both languages; the first of these that it has
 _NUMBERS = [re.compile(rf"""\s{name}\s*=\s*["']([^"']*)["']""") for name in ("x", "id", "i", "rid", "startRef")]
 
@@ -46,6 +49,8 @@ def unlike(line: Segment, other: Segment) -> int:
     """Return how many codes two segments do not have in common, in their order."""
     same = line.text == other.text
     one, two = ([(kind, at if same else 0) for kind, at in _placed(segment)] for segment in (line, other))
+    if len(one) * len(two) > _MOST_COMPARED:  # which takes as long as the product
+        return max(len(one), len(two)) - (Counter(one) & Counter(two)).total()
     blocks = SequenceMatcher(None, one, two, autojunk=False).get_matching_blocks()
     return max(len(one), len(two)) - sum(block.size for block in blocks)
 
@@ -77,7 +82,8 @@ def with_codes(line: Segment, source: Segment, target: Segment, *, escapes: bool
     places = _places(target.codes, source.codes)
     if places is None:
         return None
-    mine = iter([line.codes[place].markup for place in places])
+    own = line.codes
+    mine = iter([own[place].markup for place in places])
     return "".join(
         next(mine) if isinstance(piece, Code) else html.escape(piece, quote=False) if escapes else piece
         for piece in target.pieces
@@ -91,10 +97,10 @@ def _places(codes: Sequence[Code], others: Sequence[Code]) -> list[int] | None:
         keys = keys[1:]
     for key in keys:
         own: dict[tuple[str, str], list[int]] = {}
-        for place, code in enumerate(others):
+        for place, code in reversed(list(enumerate(others))):
             own.setdefault((code.kind, key(code)), []).append(place)
         wanted = [own.get((code.kind, key(code)), []) for code in codes]
-        places = [left.pop(0) for left in wanted if left]
+        places = [left.pop() for left in wanted if left]
         if len(places) == len(codes) == len(others):
             return places
     return None

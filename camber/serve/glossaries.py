@@ -54,10 +54,7 @@ def read_entries(text: str, format: str) -> tuple[tuple[str, str], ...]:
     if format not in ("tsv", "csv"):
         raise Refusal(400, f"Value for 'entries_format' not supported: {format}")
     rows: Iterator[list[str]]
-    if format == "csv":
-        rows = csv.reader(io.StringIO(text, newline=""))
-    else:
-        rows = (line.split("\t") for line in text.splitlines())
+    rows = _csv(text) if format == "csv" else (line.split("\t") for line in text.splitlines())
     entries: dict[str, str] = {}
     for number, row in enumerate(rows, 1):
         cells = [cell.strip() for cell in row]
@@ -74,6 +71,14 @@ def read_entries(text: str, format: str) -> tuple[tuple[str, str], ...]:
     if len(entries) > _MOST_ENTRIES:
         raise Refusal(400, f"Invalid glossary entries: more than {_MOST_ENTRIES}")
     return tuple(entries.items())
+
+
+def _csv(text: str) -> Iterator[list[str]]:
+    rows = csv.reader(io.StringIO(text, newline=""))
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise Refusal(400, f"Invalid glossary entries: line {rows.line_num} is no CSV ({error})") from None
 
 
 class Glossaries:

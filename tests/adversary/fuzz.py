@@ -30,8 +30,8 @@ def fuzz(name: str, arguments: list[str]) -> None:
         from camber.errors import CamberError
     reader = READERS[name]
     path = Path(arguments.pop()) / reader.file
-    for seed in reader.seeds:  # all that is imported on first use is there before anything is measured
-        path.write_text(seed)
+    for seed in reader.files:  # all that is imported on first use is there before anything is measured
+        path.write_bytes(seed)
         reader.read(path)
 
     def one(data: bytes) -> None:
@@ -59,8 +59,8 @@ def main() -> int:
         corpus, work = place / "corpus", place / "work"
         for folder in (corpus, work):
             folder.mkdir(parents=True, exist_ok=True)
-        for number, seed in enumerate(READERS[name].seeds):
-            (corpus / f"seed{number}").write_text(seed)
+        for number, seed in enumerate(READERS[name].files):
+            (corpus / f"seed{number}").write_bytes(seed)
         words = place / "tokens"
         spelled = ["".join(map("\\x{:02x}".format, token)) for token in TOKENS if len(token) < 60]
         words.write_text("".join(f'"{text}"\n' for text in spelled))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import struct
 import tempfile
+import xmlrpc.client
+import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +23,8 @@ from camber.align.pharaoh import read_pharaoh
 from camber.bend.discrete import DiscreteBend
 from camber.bend.mixtures.bend import MixtureBend
 from camber.bend.trees.document import read_forest
+from camber.confidence.calibration import Calibration
+from camber.confidence.evidence import SENTENCE, WORD
 from camber.corpus.vocabulary import Vocabulary
 from camber.features.weights import Weights
 from camber.files import read_bytes, read_lines
@@ -23,10 +32,16 @@ from camber.formats.bilingual.files import files_in
 from camber.formats.bilingual.languages import Languages
 from camber.formats.bilingual.unit import Tally, pair_of
 from camber.formats.cdec.grammars import CdecIni, read_cdec_grammar, read_cdec_weights
+from camber.formats.glossary.glossary import Glossary
 from camber.formats.moses.ini import MosesIni
 from camber.formats.moses.phrase_table import read_moses
 from camber.formats.moses.rule_table import GLUE, read_glue, read_moses_rules
 from camber.lm.ngrams import NgramModel
+from camber.memory.codes import segment_in, unlike, with_codes
+from camber.model.asking import read_requests
+from camber.model.directory import ModelDirectory
+from camber.model.journal import _SEAL, Journal
+from camber.model.memory import Memory
 from camber.nbest import NBest
 from camber.nbest.beside import scores_beside
 from camber.pipeline.convert_cdec import convert_cdec
@@ -34,8 +49,13 @@ from camber.pipeline.convert_moses import convert_moses
 from camber.pipeline.settings import read_config
 from camber.pipeline.translate_file import translate_data
 from camber.rerank.moved import Moved
+from camber.serve.calls import Call, Refusal
+from camber.serve.glossaries import read_entries
+from camber.serve.keys import read_keys
+from camber.serve.protocols.moses import Fault, parse
 from camber.text.case import Truecaser
-from camber.text.pipeline import TextPipeline
+from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.tags import FORMATS
 from camber.text.tokenise import Tokenizer
 
 
@@ -44,8 +64,14 @@ class Reader:
     """A reader, and files that it accepts."""
 
     read: Callable[[Path], Any]
-    seeds: tuple[str, ...]
+    seeds: tuple[str | bytes, ...]
     file: str = "input"  # what the file is called, where that matters
+    packed: bool = True  # whether it is accepted packed by gzip, too
+
+    @property
+    def files(self) -> list[bytes]:
+        """The contents of the files that it accepts."""
+        return [seed.encode() if isinstance(seed, str) else seed for seed in self.seeds]
 
 
 _ARPA = """\\data\\
@@ -217,6 +243,37 @@ msgstr[1] "y"
 #~ msgid "gone"
 #~ msgstr "z"
 """
+_TBX = """<?xml version="1.0"?><!DOCTYPE martif SYSTEM "x.dtd" [<!ENTITY corp "mai">]>
+<martif type="TBX"><text><body><termEntry><langSet xml:lang="en"><tig><term>home</term></tig></langSet>
+<langSet xml:lang="fr-CA"><tig><term>&corp;son</term><termNote type="administrativeStatus">preferredTerm-admn-sts
+</termNote></tig><ntig><termGrp><term>logis</term><termNote type="x">deprecated</termNote></termGrp></ntig></langSet>
+</termEntry></body></text></martif>
+"""
+_TBX3 = """<tbx xmlns="urn:iso:std:iso:30042:ed-2" xmlns:b="http://www.tbxinfo.net/ns/basic"><text><body><conceptEntry>
+<langSec xml:lang="en"><termSec><term>home</term></termSec></langSec><langSec xml:lang="fr"><termSec><term>x</term>
+<b:administrativeStatus>forbidden</b:administrativeStatus></termSec></langSec></conceptEntry></body></text></tbx>
+"""
+_ADDED = "\n".join(
+    json.dumps(line, ensure_ascii=False)
+    for line in (
+        {"format": 3, "call": 1, "pairs": 2, "lesson": False, "author": "me", "time": "now", "taken_back": 1},
+        {"source": "a b", "target": "x", "tokens": "a b", "target_tokens": "x", "links": "0-0 1-0"},
+        {"source": "c", "target": "y", "tokens": "c", "coded_source": "<b>c</b>", "coded_target": "<b>y</b>"},
+        {"source": "a b", "target": "x"},
+    )
+)
+_CONFIDENCE = "\n".join(
+    [
+        "# camber confidence 1",
+        "of\tevidence\tvalue",
+        "list\tscale\t0.5",
+        *(
+            f"{of}\t{name}\t-0.25"
+            for of, names in (("word", WORD), ("sentence", SENTENCE))
+            for name in ("bias", *names)
+        ),
+    ]
+)
 _PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>One</title><style>p { x: y }</style></head>
 <body><h1 id=a>Head &amp; <b>bold</b></h1><p>text<br>more &nbsp;<i translate="no">x</i></p><script>1 < 2</script>
 </body></html>
@@ -238,6 +295,85 @@ def _translated(path: Path) -> Any:
     for everything in (False, True):
         after, _ = translate_data(echo("en", "fr", str.swapcase), data, str(path), everything=everything)
     return translate_data(echo("en", "fr"), after, str(path))
+
+
+def _journal(path: Path) -> Any:
+    """Read what was added to a model, whose checksum is right whatever it says."""
+    folder = path.parent / "journal"
+    place = folder / "added" / "00000001-00000001" / "pairs.jsonl"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    body = path.read_bytes()
+    if body[:2] == b"\x1f\x8b":  # no journal is packed
+        body = read_bytes(path)
+    place.write_bytes(body + _SEAL + hashlib.sha256(body).hexdigest().encode() + b"\n")
+    journal = Journal.read(folder)
+    for pair in journal.remaining:
+        _ = pair[1].coded
+    directory = ModelDirectory(folder, "phrase", "", "", {}, {}, {}, journal)
+    return Memory.open(directory)
+
+
+def _coded(path: Path) -> Any:
+    """Put the inline codes of a line into what is remembered: line, source and target follow each other."""
+    text = "\n".join(read_lines(path))
+    for format in FORMATS:
+        line, source, target = (segment_in(side, format) for side in (*text.split("\n"), "", "", "")[:3])
+        unlike(line, source)
+        with_codes(line, source, target, escapes=True)
+    return text
+
+
+def _tagged(path: Path) -> Any:
+    """Prepare lines with tags and finish them again, as if their translation were the same words in another order."""
+    text = TextPipeline(TextSettings())
+    for line in read_lines(path):
+        for format in FORMATS:
+            for sentence in text.paragraph(line, format).sentences:
+                count = len(sentence.tokens)
+                text.finish(sentence.tokens[::-1], sentence, [(at, count - 1 - at) for at in range(count)])
+
+
+def _body(path: Path) -> Any:
+    """Read the body of a request as all sorts that it may be said to be."""
+    types = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/xml", "")
+    for type in types:
+        call = Call("POST", "/translate", headers={"content-type": type}, body=read_bytes(path))
+        for name in ("fields", "key", "is_json"):
+            with suppress(Refusal):
+                getattr(call, name)
+        for read in (call.text, call.flag, partial(call.number, otherwise=1, most=9)):
+            with suppress(Refusal):
+                read("q")
+        with suppress(Fault):
+            parse(call.body)
+        for format in ("csv", "tsv"):
+            with suppress(Refusal):
+                read_entries(call.body.decode("utf-8", "replace"), format)
+
+
+def _archive(**files: str | bytes) -> bytes:
+    """Return a zip archive."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name.replace("_", ".")), content)
+    return packed.getvalue()
+
+
+def _compiled(*, order: str = "<") -> bytes:
+    """Return a file of messages as gettext's compiler writes it."""
+    pairs = [
+        ("", "Content-Type: text/plain; charset=UTF-8\nLanguage: fr\n"),
+        ("a %d file", "x"),
+        ("c\x04d\0ds", "y\0ys"),
+    ]
+    texts = [text.encode() for side in zip(*pairs, strict=True) for text in side]
+    table, at = b"", 28 + 8 * len(texts)
+    for text in texts:
+        table += struct.pack(f"{order}2I", len(text), at)
+        at += len(text) + 1
+    head = struct.pack(f"{order}7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0)
+    return head + table + b"".join(text + b"\0" for text in texts)
 
 
 def _converted(convert: Callable[[Path, Path], None]) -> Callable[[Path], Any]:
@@ -342,6 +478,50 @@ READERS: dict[str, Reader] = {
     "XLIFF, translated": Reader(_translated, (_XLIFF, _XLIFF2)),
     "messages, translated": Reader(_translated, (_PO,)),
     "page, translated": Reader(_translated, (_PAGE,)),
+    "compiled messages": Reader(_units, (_compiled(), _compiled(order=">"))),
+    "archive": Reader(
+        _units, (_archive(a_tmx=_TMX, b_po=_PO), _archive(c_mo=_compiled(), d_xlf=_XLIFF)), "a.zip", False
+    ),
+    "glossary": Reader(
+        lambda path: Glossary.read(path, "en", "fr"),
+        (
+            "source,target,target2,status,sl,tl\nhome,maison,,preferred,en,fr\nCamber,,,dnt,en,fr\n",
+            "home\tmaison\tlogis\nx\ty\n",
+            "Camber\nx y\n",
+            'home;"mai""son"\nx;y\n',
+            "home,maison,en,fr,n\n",
+            _TBX,
+            _TBX3,
+        ),
+    ),
+    "constraints": Reader(
+        read_requests,
+        (
+            '{"terms": {"maison": "home", "bleu": ["blue", "azure"], "Camber": null}, "prefix": "The"}\n\n'
+            '{"forbidden": {"Haus": ["building"]}}\n',
+        ),
+    ),
+    "added pairs": Reader(_journal, (_ADDED,)),
+    "inline codes": Reader(
+        _coded,
+        ('Press <g id="7">Save</g> &amp; go\nPress <bpt i="1"/>Save<ept i="1"/> &amp; go\n<ph/> <bpt i="1"/>x\n',),
+    ),
+    "tagged text": Reader(
+        _tagged,
+        ('<p>Read <b>the <i class="x>">guide</i></b> at www.example.org &nbsp;.</p><br/> 3 < 4 &lt;x> <x id="1"/>\n',),
+    ),
+    "confidence": Reader(Calibration.read, (_CONFIDENCE,)),
+    "keys": Reader(read_keys, (f"# all\ncaddy {'0f' * 32}\nalice {'1a' * 32} translate,learn\n",)),
+    "request": Reader(
+        _body,
+        (
+            '{"q": ["a", "b"], "source": "fr", "alternatives": 2, "api_key": null}',
+            "q=a%20b&q=c&source=fr&key=x",
+            '--x\r\nContent-Disposition: form-data; name="q"\r\n\r\nBonjour\r\n--x--',
+            xmlrpc.client.dumps(({"text": "a", "align": True, "n": 1.5},), "translate"),
+            "home,maison,en,fr\nx,y\n",
+        ),
+    ),
     "scores": Reader(lambda path: scores_beside(_ONE, "comet", path), ("0.5\n-1e3\n",)),
 }
 

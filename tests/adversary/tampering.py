@@ -39,8 +39,13 @@ from camber.corpus.bitext import Bitext
 from camber.errors import CamberError
 from camber.model.directory import _SEAL, END, MANIFEST, SMALL, ModelDirectory
 from camber.model.journal import _SEAL as CALL_SEAL
+from camber.model.regression import ModelRegression
 from camber.model.toml import write_toml
+from camber.model.translator import Translator
+from camber.nbest import NBest
+from camber.rerank.regression import regression_features
 from camber.rerank.reranker import Reranker
+from camber.text.tags import XLIFF
 
 #: CPU seconds that one trial may take before it counts as a hang, and seconds of a busy machine
 CPU, PATIENCE = 20, 600.0
@@ -54,7 +59,14 @@ Rng = np.random.Generator
 
 
 def reseal(model: Path) -> None:
-    """Make the checksums of a model those of its files."""
+    """Make the checksums of a model those of its files, and of the members that it has first."""
+    for member in model.glob("members/*/"):
+        reseal_outside(member)
+    reseal_outside(model)
+
+
+def reseal_outside(model: Path) -> None:
+    """Make the checksums of a model those of its files, whatever its members say."""
     manifest = tomllib.loads((model / MANIFEST).read_text("utf-8"))
     for name, facts in manifest["files"].items():
         data = (model / name).read_bytes()
@@ -211,7 +223,7 @@ def tamper(rng: Rng, model: Path, name: str) -> str:
     """Change a file of a model and correct all checksums; return what was changed."""
     place = model / name
     original = place.read_bytes()
-    if name == MANIFEST:
+    if place.name == MANIFEST:
         manifest = tomllib.loads(original.decode())
         for table in ("files",):  # what follows from the files is not interesting
             if rng.random() < 0.9:
@@ -220,10 +232,12 @@ def tamper(rng: Rng, model: Path, name: str) -> str:
                 manifest[table] = kept
             else:
                 manifest, what = changed_value(rng, manifest)
-        write_manifest(model, manifest)
+        write_manifest(place.parent, manifest)
+        if place.parent != model:
+            reseal_outside(model)
         return what
     data, what = original, ""
-    if name.startswith("added/") and name.endswith((".jsonl", ".json")):
+    if place.parent.parent.name == "added" and name.endswith((".jsonl", ".json")):
         data, what = changed_journal(rng, original)
     elif name.endswith(".npy") and rng.random() < 0.9:
         array, what = changed_array(rng, np.load(place))
@@ -250,15 +264,39 @@ def use(model: Path, lines: list[str]) -> None:
         Reranker.load(model).rerank(reranked()[0])
         return
     translator = camber.load(model)
-    for best in translator.translations(lines, nbest=3):
+    for best in translator.translations(lines, nbest=3, confidence=True):
         with contextlib.suppress(AttributeError):  # regressions know no alignment
             translator.decoder.word_alignment(best[0].derivation)
-    for line in lines if translator.memory is not None else ():
-        translator.matches(line, 0.4)
+    if "prefix" in translator.decoder.takes:
+        translator.translate(lines[:1], prefix="the")
+    if translator.memory is not None:
+        remember(translator, lines)
+    if next(model.glob("*/pairs"), None) is not None:
+        regression_of(model, lines)
     if (model / "align" / "aligner.json").exists():
         aligner = Aligner.load(model / "align").after(directory.journal.lessons())
         pairs = [line.split() for line in lines]
         align_added(aligner, Bitext.encode(pairs, [pair[::-1] for pair in pairs]))
+
+
+def remember(translator: Translator, lines: list[str]) -> None:
+    """Look for what is remembered, with and without inline codes, and translate by it."""
+    coded = [f'<g id="1">{first}</g> {rest}' for first, _, rest in (line.partition(" ") for line in lines)]
+    for line in lines:
+        translator.matches(line, 0.4)
+    for line in coded:
+        translator.matches(line, 0.4, format=XLIFF)
+    threshold = 0.5 if "walls" in translator.decoder.takes else 1.0
+    translator.translate([*coded, *translator.memory.source[:1]], format=XLIFF, fuzzy=threshold)
+    if translator.memory.trained is not None:
+        translator.memory.trained.check()
+
+
+def regression_of(model: Path, lines: list[str]) -> None:
+    """Score translations by the regression of a model, as a re-ranker does."""
+    opened = ModelRegression.open(model)
+    nbest = NBest.of_hypotheses((), np.arange(len(lines) + 1) * 2, ["see you", "the director"] * len(lines), ())
+    regression_features(nbest, opened, lines)
 
 
 def forked(action: Callable[[], None]) -> tuple[str, str, int]:
@@ -316,7 +354,7 @@ def main() -> int:
     most, slowest = 0, 0.0
     for trial in range(trials):
         name = names[trial % len(names)]
-        originals = {place: place.read_bytes() for place in (model / name, model / MANIFEST)}
+        originals = {place: place.read_bytes() for place in (model / name, *model.rglob(MANIFEST))}
         what = tamper(rng, model, name)
         start = time.perf_counter()
         outcome, told, grown = forked(lambda: use(model, lines))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,11 @@ from adversary.readers import READERS
 
 from camber.errors import CamberError, InputError, SettingsError
 from camber.files import RATIO_VARIABLE, most_unpacked, read_bytes
+from camber.formats.bilingual.files import files_in
+from camber.formats.bilingual.languages import Languages
+from camber.formats.bilingual.unit import Tally
 from camber.formats.cdec.grammars import read_cdec_grammar
+from camber.formats.glossary.glossary import Glossary
 from camber.formats.moses.phrase_table import read_moses
 from camber.nbest import NBest
 from camber.pipeline.convert_cdec import convert_cdec
@@ -180,6 +185,73 @@ def test_a_small_gzip_file_does_not_fill_the_memory(tmp_path: Path, monkeypatch:
     monkeypatch.setenv(RATIO_VARIABLE, "much")
     with pytest.raises(SettingsError, match="expected a number"):
         most_unpacked(1)
+
+
+def test_an_archive_holds_no_more_than_another_packed_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("camber.files.FREE_BYTES", 1_000_000)
+    path = tmp_path / "memory.zip"
+    for members, good in ((2, True), (4, False)):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for number in range(members):
+                archive.writestr(f"{number}.tsv", "a\tb\n" * 100_000)
+        for _ in range(2):  # what is read again does not count again
+            files = list(files_in(path))
+            problems = []
+            for file in files[:1] * 2 + files[1:]:
+                try:
+                    assert sum(1 for _ in file.units(Languages("en", "fr"), Tally())) == 100_000
+                except InputError as error:
+                    problems.append(str(error))
+            assert bool(problems) != good
+            assert all("--gzip-ratio" in problem for problem in problems)
+
+
+def test_a_zip_archive_inside_of_a_gzip_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.zip.gz").write_bytes(gzip.compress(READERS["archive"].files[0]))
+    with pytest.raises(InputError, match="gunzip"):
+        next(files_in(tmp_path / "a.zip.gz"))
+
+
+def test_an_archive_of_very_many_files_is_opened_once(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "memory.zip", "w") as archive:
+        for number in range(10_000):
+            archive.writestr(zipfile.ZipInfo(f"{number}.tsv"), "a\tb\n")
+    warm = """
+from camber.formats.bilingual.files import files_in
+from camber.formats.bilingual.languages import Languages
+from camber.formats.bilingual.unit import Tally
+"""
+    code = f"print(sum(1 for file in files_in({str(tmp_path / 'memory.zip')!r}) for _ in "
+    told, _ = run_alone(code + 'file.units(Languages("en", "fr"), Tally())))', warm=warm)
+    assert told == "10000"
+
+
+def test_a_concept_of_very_many_terms_is_refused(tmp_path: Path) -> None:
+    """Each goes with each of the other language."""
+    for count, good in ((100, True), (3000, False)):
+        sides = (
+            f'<langSet xml:lang="{side}">' + "".join(f"<tig><term>{side}{n}</term></tig>" for n in range(count))
+            for side in ("en", "fr")
+        )
+        text = (
+            f"<martif><text><body>\n<termEntry>{'</langSet>'.join(sides)}</langSet></termEntry></body></text></martif>"
+        )
+        (tmp_path / "input").write_text(text)
+        with bounded(len(text)):
+            if good:
+                assert len(Glossary.read(tmp_path / "input", "en", "fr").entries[-1].targets) == 100
+                continue
+            with pytest.raises(InputError, match="3,000 terms") as error:
+                READERS["glossary"].read(tmp_path / "input")
+            assert error.value.line == 2
+
+
+def test_terms_inside_of_terms_are_none(tmp_path: Path) -> None:
+    terms = ("<tig>" * 200 + "<term>a</term>" + "</tig>" * 200) * 100
+    text = f'<martif><text><body><termEntry><langSet xml:lang="en">{terms}</langSet></termEntry></body></text></martif>'
+    (tmp_path / "input").write_text(text)
+    with bounded(len(text)), pytest.raises(InputError, match="no entry"):
+        READERS["glossary"].read(tmp_path / "input")
 
 
 def test_links_beyond_what_a_byte_holds_are_refused_or_kept(tmp_path: Path) -> None:

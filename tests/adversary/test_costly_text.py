@@ -196,3 +196,13 @@ for words in ({MOST_PREFIX}, 40_000):
     told, memory = run_alone(code, seconds=60)
     assert told == "[] True\n['40'] False"
     assert memory < 600_000_000
+
+
+def test_very_many_inline_codes_are_compared_and_put_into_what_is_remembered() -> None:
+    code = """
+for unit in ('<x id="1"/>', "<b>a</b> ", '<g id="1">'):
+    line, source, target = (segment_in(unit * 20_000 + end) for end in ("a", "a", "b"))
+    assert unlike(line, source) == 0
+    with_codes(line, source, target, escapes=True)
+"""
+    run_alone(code, warm="from camber.memory.codes import segment_in, unlike, with_codes")

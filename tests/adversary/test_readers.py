@@ -46,20 +46,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", READERS)
 def test_seeds_are_accepted_plain_and_packed(folder: Path, name: str) -> None:
     reader = READERS[name]
-    for seed in reader.seeds:
-        for data in (seed.encode(), gzip.compress(seed.encode())):
+    for seed in reader.files:
+        for data in (seed, gzip.compress(seed)) if reader.packed else (seed,):
             (folder / reader.file).write_bytes(data)
             reader.read(folder / reader.file)
 
 
 @pytest.mark.parametrize("name", READERS)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(number=st.integers(0, 3), edits=_EDITS)
+@given(number=st.integers(0, 5), edits=_EDITS)
 def test_damaged_files_are_read_or_refused(
     folder: Path, name: str, number: int, edits: list[tuple[str, float, int, bytes]]
 ) -> None:
     reader = READERS[name]
-    data = edited(reader.seeds[number % len(reader.seeds)].encode(), edits)
+    data = edited(reader.files[number % len(reader.files)], edits)
     path = folder / reader.file
     path.write_bytes(data)
     with bounded(len(data)), suppress(CamberError):

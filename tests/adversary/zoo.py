@@ -8,6 +8,7 @@ as those of users, so that their files are those that users have.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,10 +24,13 @@ from camber.lm.arpa import write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
 from camber.pipeline.add import add
+from camber.pipeline.combine import combine_models
 from camber.pipeline.convert_cdec import convert_cdec
 from camber.pipeline.convert_moses import convert_moses
 from camber.pipeline.corpus import load_bitext
 from camber.pipeline.extract import extract_hiero, extract_tables
+from camber.pipeline.forget import forget
+from camber.pipeline.importing import Corpus
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 from camber.rerank.reranker import Reranker
@@ -97,6 +101,10 @@ LM0= 0.7
 """
 
 
+#: the same, with inline codes
+CODED = {1: ('quiero <g id="1">hablar</g> con la directora .', 'the <g id="1">director</g> , <x id="2"/> please .')}
+
+
 def _train(files: Path, model: Path, method: str = "phrase", added: bool = False, **settings: Any) -> Path:
     chosen = TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}, **settings})
     dev = {"dev_source": files / "dev.es", "dev_target": files / "dev.en"}
@@ -106,6 +114,60 @@ def _train(files: Path, model: Path, method: str = "phrase", added: bool = False
     if added:
         for source, target in zip(*PAIRS, strict=True):
             add(model, [source], [target])
+    return model
+
+
+def _forgetful(files: Path, model: Path) -> Path:
+    """Make a model to which pairs with inline codes were added by somebody, and one of each sort was taken back."""
+    _train(files, model)
+    add(model, *PAIRS, coded=CODED, author="me", time="now")
+    learnt = (files / "train.es").read_text("utf-8").splitlines()
+    forget(model, texts=[PAIRS[0][0], learnt[0]], author="me", time="now")
+    return model
+
+
+def _imported(files: Path, model: Path) -> Path:
+    """Make a model of two memories with inline codes, of which one counts more: it has a language model of its own."""
+    home = model.with_suffix(".from")
+    home.mkdir()
+    pairs = list(
+        zip(*((files / f"train.{side}").read_text("utf-8").splitlines() for side in ("es", "en")), strict=True)
+    )
+    corpora = []
+    for name, some, weight in (("mine", pairs[:150], 3.0), ("others", pairs[150:], 1.0)):
+        units = "".join(map(_unit, some))
+        (home / f"{name}.tmx").write_text(
+            f'<tmx version="1.4"><header srclang="es"/><body>{units}</body></tmx>', encoding="utf-8"
+        )
+        corpora.append(Corpus(home / f"{name}.tmx", weight))
+    chosen = TrainSettings.from_dict(
+        {
+            "text": {"source_lang": "es", "target_lang": "en"},
+            "lm": {"order": 3},
+            "align": {"model": "quick"},
+            "tune": {"tuner": "pro", "iterations": 1, "nbest": 30},
+        }
+    )
+    train(model=model, corpus=corpora, settings=chosen, dev_source=files / "dev.es", dev_target=files / "dev.en")
+    return model
+
+
+def _unit(pair: tuple[str, str]) -> str:
+    """Return a unit of a memory, with codes around the first words of its sides."""
+    sides = ""
+    for language, line in zip(("es", "en"), pair, strict=True):
+        first, blank, rest = html.escape(line, quote=False).partition(" ")
+        sides += f'<tuv xml:lang="{language}"><seg><bpt i="1">&lt;b></bpt>{first}<ept i="1">&lt;/b></ept>'
+        sides += f"{blank}{rest}</seg></tuv>"
+    return f"<tu>{sides}</tu>"
+
+
+def _combined(files: Path, model: Path) -> Path:
+    """Combine two models, to one of which a pair was added."""
+    home = model.with_suffix(".from")
+    home.mkdir()
+    members = [_train(files, home / "phrase", added=True), _train(files, home / "hiero", method="hiero")]
+    combine_models(members, files / "dev.es", files / "dev.en", model, settings={"tuner": "pro", "mbr_size": 20})
     return model
 
 
@@ -181,15 +243,24 @@ ZOO: dict[str, Callable[[Path, Path], Path]] = {
     "trees": partial(_train, tune={"bend": "trees", **_BENT}),
     "bins": partial(_train, tune={"bend": "mnr", **_BENT}),
     "lines-and-bins": partial(_train, tune={"bend": "anchored", **_BENT}),
+    "one-way": partial(_train, tune={"bend": "isotonic", **_BENT}),
+    "regression": partial(_train, added=True, regression={"regression": "lsr"}),
+    "regression-margin": partial(_train, added=True, regression={"regression": "mmr"}),
+    "forgetful": _forgetful,
+    "imported": _imported,
     "hiero": partial(_train, method="hiero"),
     "hiero-added": partial(_train, method="hiero", added=True),
     "hiero-large": partial(_train, method="hiero", hiero={"rule_features": "large"}),
+    "hiero-bins": partial(_train, method="hiero", tune={"bend": "mnr", **_BENT}),
     "hiero-trees": partial(_train, method="hiero", tune={"bend": "trees", **_BENT}),
     "kernel": partial(_train, method="kernel"),
     "kernel-added": partial(_train, method="kernel", added=True),
     "kernel-margin": partial(_train, method="kernel", kernel={"regression": "mmr"}),
     "sparse": partial(_train, method="sparse"),
     "sparse-table": partial(_train, method="sparse", added=True, sparse={"decoder": "table"}),
+    "sparse-mixed": partial(_train, method="sparse", added=True, sparse={"decoder": "mixed"}),
+    "sparse-feature": partial(_train, method="sparse", sparse={"decoder": "feature"}),
+    "combination": _combined,
     "moses": _moses,
     "table": _table,
     "grammars": _grammars,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from adversary.bounds import bounded
 from formats.test_bilingual_tmx import read, texts, tmx, tuv
 
 from camber.errors import InputError
-from camber.formats.bilingual.files import files_in, format_of, head_of
+from camber.formats.bilingual.files import UnitFormat, files_in, format_of, head_of
 from camber.formats.bilingual.unit import REVIEW
 
 
@@ -32,6 +33,17 @@ from camber.formats.bilingual.unit import REVIEW
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_formats_are_told_by_content(text: str, name: str, encoding: str) -> None:
     assert format_of(head_of(text.encode(encoding), "file")) == name
+
+
+def test_formats_of_other_packages_are_asked_before_those_that_take_any_text(
+    install: Callable[[str, dict[str, str]], None],
+) -> None:
+    install("camber.unit_formats", {"notes": "formats.test_bilingual_files:NOTES"})
+    assert format_of(head_of(b"NOTES\ta\n", "file")) == "notes"
+    assert format_of(head_of(b"a\tb\n", "file")) == "table"
+
+
+NOTES = UnitFormat(lambda head: head.text.startswith("NOTES"), lambda *_: iter(()))
 
 
 @pytest.mark.parametrize(

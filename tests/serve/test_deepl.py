@@ -109,6 +109,7 @@ def test_glossaries_outlive_a_server_that_has_a_folder_for_them(french: Path, tm
         ("a\t", "tsv"),
         ("a,b", "xls"),
         ("a,b,c", "csv"),
+        ("a," + "b" * 200_000, "csv"),
     ],
 )
 def test_bad_entries_are_refused(client: TestClient, entries: str, format: str) -> None:

@@ -124,6 +124,9 @@ def test_what_is_no_call_or_means_harm_is_a_fault(client: TestClient, body: str)
 def test_entities_in_another_encoding_are_no_way_around() -> None:
     with pytest.raises(Fault):
         parse(BOMB.encode("utf-16"))
+    hidden = READER.replace("<!", "+ADwAIQ-").replace("[", "+AFs-").replace("&", "+ACY-")
+    with pytest.raises(Fault, match="another encoding"):
+        parse(f'<?xml version="1.0" encoding="utf-7"?>{hidden}'.encode())
 
 
 @given(

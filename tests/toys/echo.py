@@ -21,7 +21,7 @@ class Echo:
     def translations(self, lines: Iterable[str], **_: Any) -> Iterator[list[Any]]:
         for line in lines:
             self.asked.append(line)
-            pieces = re.split(r"(<[^>]*>|&\w+;)", line)
+            pieces = re.split(r"(<[^<>]*>|&\w+;)", line)
             text = "".join(piece if at % 2 else self.change(piece) for at, piece in enumerate(pieces))
             yield [SimpleNamespace(text=text, notes=())]
 

@@ -27,6 +27,8 @@ from camber.registry import Entry, Registry
 
 #: bytes that a format is told by
 _HEAD = 1 << 16
+#: formats that take what no other one does
+_ANY_TEXT = ("table", "plain")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _before_root = re.compile(
     r"\ufeff?(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[<>\"']|\"[^\"]*\"|'[^']*')*+(?:\[.*?\]\s*)?>)*", re.S
@@ -158,11 +160,12 @@ def head_of(data: bytes, name: str) -> Head:
 
 def format_of(head: Head) -> str:
     """Return the name of a file's format; XML that is none of them, and other archives, are refused."""
-    for name, kind in UNIT_FORMATS.load_all().items():
-        if name in ("table", "plain") and head.root and head.root.lower() != "html":
+    kinds = UNIT_FORMATS.load_all()
+    for name in sorted(kinds, key=lambda name: name in _ANY_TEXT):  # in their order, but for these
+        if name in _ANY_TEXT and head.root and head.root.lower() != "html":
             break
-        if kind.looks_like(head):
-            if name in ("table", "plain") and "\0" in head.text:
+        if kinds[name].looks_like(head):
+            if name in _ANY_TEXT and "\0" in head.text:
                 raise InputError("not a text", head.name, remedy=f"give one of {', '.join(UNIT_FORMATS)}")
             return name
     if head.root.lower() in ("martif", "tbx"):
@@ -177,31 +180,51 @@ def files_in(path: str | Path) -> Iterator[UnitFile]:
     """Yield a file, or, if it is a zip archive, each file in it that is not hidden."""
     with open_bytes(path) as stream:
         packed = stream.read(4) in _ZIP
+        if packed and isinstance(getattr(stream, "raw", None), Bounded):
+            raise InputError("a zip archive that gzip packed once more", path, remedy="unpack it once (gunzip)")
     if not packed:
         yield UnitFile(str(path), lambda: open_bytes(path))
         return
-    with _reading_zip(path), zipfile.ZipFile(path) as archive:
-        members = [item for item in archive.infolist() if not item.is_dir() and not _hidden(item.filename)]
-    if not members:
+    archive = _Archive(path)
+    if not archive.members:
         raise InputError("this archive holds no files", path, remedy="give one with translation files")
-    for member in members:
-        yield UnitFile(f"{path}/{member.filename}", _opener(path, member))
+    for member in archive.members:
+        yield UnitFile(f"{path}/{member.filename}", archive.opener(member))
+
+
+class _Archive:
+    """A zip archive, whose list of files is read once; all of them together may hold what a packed file may."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        with _reading_zip(path):
+            self.archive = zipfile.ZipFile(path)
+            self.members = [item for item in self.archive.infolist() if not (item.is_dir() or _hidden(item.filename))]
+        self.held: dict[int, int] = {}  # place of a member → bytes that it had
+        self.total = 0  # of them all
+
+    def opener(self, member: zipfile.ZipInfo) -> Callable[[], AbstractContextManager[IO[bytes]]]:
+        """Return what opens a member."""
+
+        @contextmanager
+        def opened() -> Iterator[IO[bytes]]:
+            shown = f"{self.path}/{member.filename}"
+            self.total -= self.held.pop(member.header_offset, 0)
+            most = most_unpacked(Path(self.path).stat().st_size) - self.total
+            with _reading_zip(shown), self.archive.open(member) as stream:
+                content = Bounded(stream, shown, most, "zip")
+                try:
+                    with io.BufferedReader(content, _HEAD) as bounded:
+                        yield bounded
+                finally:
+                    self.total += content.total
+                    self.held[member.header_offset] = content.total
+
+        return opened
 
 
 def _hidden(name: str) -> bool:
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
-
-
-def _opener(path: str | Path, member: zipfile.ZipInfo) -> Callable[[], AbstractContextManager[IO[bytes]]]:
-    @contextmanager
-    def opened() -> Iterator[IO[bytes]]:
-        shown = f"{path}/{member.filename}"
-        with _reading_zip(shown), zipfile.ZipFile(path) as archive, archive.open(member) as stream:
-            most = most_unpacked(Path(path).stat().st_size)
-            with io.BufferedReader(Bounded(stream, shown, most, "zip"), _HEAD) as bounded:
-                yield bounded
-
-    return opened
 
 
 @contextmanager

@@ -57,17 +57,20 @@ class Segment(NamedTuple):
         """The text alone, as one line: codes that stand between two words leave a space."""
         if len(self.pieces) == 1 and isinstance(self.pieces[0], str):
             return one_line(self.pieces[0])
-        out, gap = "", False
+        parts, gap = [""], False
         for piece in self.pieces:
             if not isinstance(piece, str):
                 gap = gap or piece.kind == ALONE
             elif piece:
-                if gap and out[-1:].isalnum() and piece[0].isalnum():
-                    out += " "
-                elif gap and out.endswith(" ") and piece[0] in ".,)":
-                    out = out.rstrip(" ")
-                out, gap = out + piece, False
-        return one_line(out)
+                if gap and parts[-1][-1:].isalnum() and piece[0].isalnum():
+                    parts.append(" ")
+                elif gap and piece[0] in ".,)":
+                    while len(parts) > 1 and not parts[-1].rstrip(" "):
+                        parts.pop()
+                    parts[-1] = parts[-1].rstrip(" ")
+                parts.append(piece)
+                gap = False
+        return one_line("".join(parts))
 
     @property
     def markup(self) -> str:

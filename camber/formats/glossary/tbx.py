@@ -15,6 +15,8 @@ _CONCEPTS, _LANGUAGES = ("termEntry", "conceptEntry"), ("langSet", "langSec")
 _TERMS = ("tig", "ntig", "termSec")
 #: notes that say whether a term may be used
 _STATUS = ("administrativestatus", "normativeauthorization", "status", "usagestatus")
+#: terms that a concept may have in a language: each goes with each one of the other language
+MOST_TERMS = 100
 
 
 def read_tbx(data: bytes, path: str | Path, source_lang: str, target_lang: str) -> list[Row]:
@@ -29,11 +31,14 @@ def read_tbx(data: bytes, path: str | Path, source_lang: str, target_lang: str) 
     for concept in root.iter():
         if local_name(concept) in _CONCEPTS:
             terms = list(_terms(concept, path))
-            source = [text for language, text, _ in terms if same_language(language, source_lang)]
-            for text in source:
-                for language, target, status in terms:
-                    if same_language(language, target_lang):
-                        rows.append(Row(text, (target,), status))
+            source, target = (
+                [term for term in terms if same_language(term[0], language)] for language in (source_lang, target_lang)
+            )
+            if max(len(source), len(target)) > MOST_TERMS:
+                problem = f"a concept with {max(len(source), len(target)):,} terms in one language"
+                remedy = f"give {MOST_TERMS} at most; others belong to concepts of their own"
+                raise InputError(problem, path, concept.sourceline, remedy=remedy)
+            rows += [Row(text, (other,), status) for _, text, _ in source for _, other, status in target]
     return rows
 
 
@@ -45,7 +50,7 @@ def _terms(concept: Any, path: str | Path) -> Iterator[tuple[str, str, str]]:
         language = section.get(_LANG) or section.get("lang") or ""
         if not language:
             raise InputError(f"a {local_name(section)} without a language", path, section.sourceline)
-        for group in section.iter():
+        for group in section:
             if local_name(group) in _TERMS:
                 term = next((element for element in group.iter() if local_name(element) == "term"), None)
                 text = " ".join("".join(term.itertext()).split()) if term is not None else ""

@@ -58,7 +58,9 @@ def parse(body: bytes) -> tuple[str, list[Any]]:
     >>> parse(xmlrpc.client.dumps(({"text": "la maison", "align": True},), "translate").encode())
     ('translate', [{'text': 'la maison', 'align': True}])
     """
-    if re.search(rb"<!(?:DOCTYPE|ENTITY)|<\\?xml[^>]*(?:utf-16|utf-32|ucs)", body, re.IGNORECASE) or b"\0" in body:
+    declared = re.match(rb"[^<]*<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)", body)
+    strange = declared is not None and declared[1].lower() not in (b"utf-8", b"us-ascii")
+    if strange or re.search(rb"<!(?:DOCTYPE|ENTITY)", body, re.IGNORECASE) or b"\0" in body:
         raise Fault(_PARSE, "a document type, or another encoding than UTF-8, is not accepted")
     try:
         root = parse_xml(body, "request")
