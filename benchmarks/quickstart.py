@@ -59,8 +59,14 @@ def serve_and_ask(model: Path, threads: int, text: str) -> None:
     stop.start()
     assert process.stderr is not None
     try:
-        line = next(line for line in process.stderr if "serving on" in line)
-        url = re.search(r"http://[\d.]+:\d+", line)[0]  # type: ignore[index]
+        told = []
+        for line in process.stderr:
+            told.append(line)
+            if match := re.search(r"serving on (http://[\d.]+:\d+)", line):
+                url = match[1]
+                break
+        else:
+            raise SystemExit("the server did not start:\n" + "".join(told))
         body = json.dumps({"q": text, "source": "fr", "target": "en"}).encode()
         request = urllib.request.Request(url + "/translate", body, {"content-type": "application/json"})
         with urllib.request.urlopen(request, timeout=60) as answer:

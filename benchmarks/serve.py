@@ -62,12 +62,10 @@ def free_share(cores: int, seconds: float = 1.0) -> float:
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, model: Path, threads: int) -> None:
+    def __init__(self, *arguments: str | int | Path) -> None:
         self.begin = time.perf_counter()
         self.process = subprocess.Popen(
-            [*COMMAND, "serve", str(model), "--port", "0", "--threads", str(threads), "--cache", "0"],
-            stderr=subprocess.PIPE,
-            text=True,
+            [*COMMAND, "serve", *map(str, arguments), "--port", "0"], stderr=subprocess.PIPE, text=True
         )
         assert self.process.stderr is not None
         for line in self.process.stderr:
@@ -100,7 +98,7 @@ class Server:
 @contextmanager
 def serving(model: Path, threads: int) -> Iterator[Server]:
     """Run a server for as long as the block takes."""
-    server = Server(model, threads)
+    server = Server(model, "--threads", threads, "--cache", 0)
     try:
         yield server
     finally:

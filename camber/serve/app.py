@@ -7,17 +7,23 @@ import json
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from camber.serve.calls import Answer, Busy, Call, Refusal
+from camber.serve.calls import Answer, Call, Refusal
 from camber.serve.house import House
 from camber.serve.protocols import apertium, deepl, libretranslate, moses, page, tmserver
 from camber.serve.spec import spec
+
+#: bytes of a body that is read before there is a place for the request
+_SHORT = 65_536
+#: what is told of clients that went away before they were answered, who see nothing of it
+_GONE = 499
 
 Handler = Callable[[House, Call], Awaitable[Answer]]
 Refuse = Callable[[Refusal], Answer]
@@ -129,14 +135,14 @@ class App:
             {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]},
         )
         label, route, allowed = self._find(call)
-        async with AsyncExitStack() as held:
-            try:
+        try:
+            async with AsyncExitStack() as held:
                 answer = await self._answer(call, route, allowed, receive, held)
                 if answer.stream is None:
                     await held.aclose()  # the place is another's while this is sent
                 await _send(answer, call.method, send)
-            except ClientDisconnect:
-                return
+        except ClientDisconnect:
+            answer = Answer(status=_GONE)
         took = time.monotonic() - begin
         self.house.metrics.observe("camber_request_seconds", "Seconds from a request to its answer.", took, path=label)
         self.house.metrics.count("camber_requests_total", "Requests.", path=label, status=str(answer.status))
@@ -188,9 +194,13 @@ class App:
             return Answer({"error": "Not Found"}, 404)
         house, until = self.house, self.house.deadline()
         try:
+            if not _is_short(call):
+                await held.enter_async_context(house.place(until, to_read=True))
+            call = await _read(call, receive, house.settings.body_limit, until)
+            await held.enter_async_context(_attended(receive))
             if route.works:
                 await held.enter_async_context(house.place(until))
-            return await route.handler(house, await _read(call, receive, house.settings.body_limit, until))
+            return await route.handler(house, call)
         except Refusal as error:
             answer = route.refuse(error)
             if error.retry_after:
@@ -206,6 +216,38 @@ class App:
 def answer_with(answer: Answer, headers: Mapping[str, str]) -> Answer:
     """Return an answer with more headers."""
     return Answer(answer.content, answer.status, answer.type, {**answer.headers, **headers}, answer.stream)
+
+
+def _is_short(call: Call) -> bool:
+    """Say whether a body is so short that it is in memory already, whether it is read or not."""
+    if "transfer-encoding" in call.headers:
+        return False
+    told = call.headers.get("content-length", "0")
+    return told.isdigit() and int(told) <= _SHORT
+
+
+@asynccontextmanager
+async def _attended(receive: Receive) -> AsyncIterator[None]:
+    """Stop what is done for a client that goes away; :class:`ClientDisconnect` then."""
+    task, gone = asyncio.current_task(), False
+    assert task is not None
+
+    async def attend() -> None:
+        nonlocal gone
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone = True
+        task.cancel()
+
+    attending = asyncio.create_task(attend())
+    try:
+        yield
+    except asyncio.CancelledError:
+        if gone and not task.uncancel():
+            raise ClientDisconnect from None
+        raise
+    finally:
+        attending.cancel()
 
 
 async def _read(call: Call, receive: Receive, most: int, until: float) -> Call:
@@ -227,8 +269,8 @@ async def _read(call: Call, receive: Receive, most: int, until: float) -> Call:
                 if not message.get("more_body", False):
                     break
     except TimeoutError:
-        raise Busy from None
-    return Call(call.method, call.raw_path, call.query, call.headers, b"".join(pieces))
+        raise Refusal(408, "Invalid request: its body did not come in time") from None
+    return replace(call, body=b"".join(pieces), until=until)
 
 
 async def _send(answer: Answer, method: str, send: Send) -> None:
@@ -248,6 +290,7 @@ async def _send(answer: Answer, method: str, send: Send) -> None:
     written = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": written})
     if answer.stream is not None and method != "HEAD":
-        async for piece in answer.stream:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        async with aclosing(answer.stream) as pieces:
+            async for piece in pieces:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
     await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})

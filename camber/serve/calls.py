@@ -5,8 +5,9 @@ from __future__ import annotations
 import email.parser
 import email.policy
 import json
+import math
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,7 +37,7 @@ class Answer:
     status: int = 200
     type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
-    stream: AsyncIterator[bytes] | None = None
+    stream: AsyncGenerator[bytes] | None = None
 
     @property
     def body(self) -> bytes:
@@ -59,6 +60,7 @@ class Call:
     query: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)  # names in small letters
     body: bytes = b""
+    until: float = math.inf  # when it must be answered, on the clock of the event loop
 
     @property
     def path(self) -> str:

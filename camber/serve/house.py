@@ -7,8 +7,9 @@ found = await house.translate(["Bonjour."], house.model("fr", "en"), until=house
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -32,6 +33,9 @@ from camber.serve.metrics import Metrics
 from camber.serve.settings import ECHO, ServeSettings
 from camber.serve.texts import Pieces, longest_line, pieces_of
 from camber.text.tags import TEXT
+
+#: requests whose long bodies are read at a time
+_BODIES = 32
 
 
 class Translated(NamedTuple):
@@ -70,8 +74,8 @@ class House:
         self.glossaries = Glossaries(glossaries)
         self.decoding = Decoding(threads or default_threads(), settings.batch, settings.cache, self.metrics)
         self.ready = False
-        self._places: asyncio.Semaphore | None = None
-        self._detector: Detector | None = None
+        self._places = self._bodies = asyncio.Semaphore(0)
+        self._detector: asyncio.Task[Detector] | None = None
         self._aside = ThreadPoolExecutor(1, "aside")  # what takes a moment and is not decoding
         self._slowly = ThreadPoolExecutor(1, "slowly")  # what takes seconds
         self._watching: asyncio.Task[None] | None = None
@@ -83,7 +87,7 @@ class House:
 
     async def open(self) -> None:
         """Begin to work."""
-        self._places = asyncio.Semaphore(self.settings.queue)
+        self._places, self._bodies = asyncio.Semaphore(self.settings.queue), asyncio.Semaphore(_BODIES)
         self.decoding.start()
         if self.settings.reload:
             self._watching = asyncio.create_task(self._watch())
@@ -112,15 +116,23 @@ class House:
                     self.keys.refresh()
             except (CamberError, OSError) as error:
                 log.warning("%s", error)
+            except Exception:  # or nothing would be looked at any more
+                log.exception("models and keys could not be looked at")
 
     def _replaced(self) -> None:
         current = {id(model.translator) for model in self.models.values()}
         self.decoding.cache.forget(lambda options: id(options.translator) in current)
         self.metrics.count("camber_reloads_total", "Models that were opened again.")
 
-    async def aside(self, work: Any, *arguments: Any) -> Any:
-        """Do something that takes a moment while requests go on."""
-        return await asyncio.get_running_loop().run_in_executor(self._aside, work, *arguments)
+    async def aside(self, work: Any, *arguments: Any, until: float = math.inf) -> Any:
+        """Do something that takes a moment while requests go on; :class:`Busy` if it has not begun `until` then."""
+        waiting = self._aside.submit(work, *arguments)
+        doing = asyncio.wrap_future(waiting)
+        left = until - asyncio.get_running_loop().time()
+        await asyncio.wait([doing], timeout=None if left == math.inf else max(left, 0.0))
+        if not doing.done() and waiting.cancel():
+            raise Busy
+        return await doing
 
     async def slowly(self, work: Any, *arguments: Any) -> Any:
         """Do something that takes seconds, after whatever else does."""
@@ -157,18 +169,22 @@ class House:
         return asyncio.get_running_loop().time() + self.settings.deadline
 
     @asynccontextmanager
-    async def place(self, until: float) -> AsyncIterator[None]:
-        """Hold one of the places for requests; :class:`Busy` if none becomes free in time."""
-        assert self._places is not None
+    async def place(self, until: float, *, to_read: bool = False) -> AsyncIterator[None]:
+        """Hold one of the places for requests; :class:`Busy` if none becomes free in time.
+
+        Places `to_read` are for those whose body is long: there are few, so that senders who never end keep nobody
+        from work.
+        """
+        places = self._bodies if to_read else self._places
         try:
             async with asyncio.timeout_at(until):
-                await self._places.acquire()
+                await places.acquire()
         except TimeoutError:
             raise Busy from None
         try:
             yield
         finally:
-            self._places.release()
+            places.release()
 
     # --- languages ---------------------------------------------------------------------------------------------------
 
@@ -210,8 +226,8 @@ class House:
         """Return what tells languages apart; it learns when it is first asked for."""
         if self._detector is None:
             known = [(*pair, model.translator) for pair, model in self.models.items()]
-            self._detector = await self.aside(lambda: Detector(counts_of(known)))
-        return self._detector
+            self._detector = asyncio.create_task(self.aside(lambda: Detector(counts_of(known))))
+        return await asyncio.shield(self._detector)  # others may wait for it, too
 
     async def detect(self, text: str) -> list[Detected]:
         """Return the languages that a text may be in, the most probable first."""
@@ -291,35 +307,46 @@ class House:
         by_row = dict(zip(rows, found, strict=True))
         return [by_row.get(row, []) for row in range(len(texts))]
 
-    async def matches(self, model: Hosted, text: str, count: int, threshold: float = 0.5) -> list[Match]:
+    async def matches(
+        self, model: Hosted, text: str, count: int, threshold: float = 0.5, *, until: float = math.inf
+    ) -> list[Match]:
         """Return what the memory of a model has like a text, the most alike first."""
         memory = model.translator.memory
         if memory is None or not count or not any(map(str.isalnum, text)):
             return []
-        found: list[Match] = await self.aside(memory.matches, text, threshold, count)
+        found: list[Match] = await self.aside(memory.matches, text, threshold, count, until=until)
         return found
 
-    async def learn(self, model: Hosted, source: str, target: str, key: Key | None = None) -> int:
+    async def learn(
+        self, model: Hosted, source: str, target: str, key: Key | None = None, *, until: float = math.inf
+    ) -> int:
         """Add a pair to a model, in the name of a key; whoever asks next gets the model that knows it."""
         if not any(map(str.isalnum, source)) or not any(map(str.isalnum, target)):
             raise Refusal(400, "Invalid request: a pair needs words on both sides")
         if "\n" in source.strip() or "\n" in target.strip():
             raise Refusal(400, "Invalid request: a pair is one line on each side")
         self.check_sizes([source, target])
-        try:
-            count: int = await self.aside(model.add, source.strip(), target.strip(), key.name if key else "")
-        except CamberError as error:
-            raise Refusal(400, str(error)) from None
-        self._replaced()
+        count = await self._change(until, model.add, source.strip(), target.strip(), key.name if key else "")
         self.metrics.count("camber_learnt_total", "Pairs that were added to models.", count)
         return count
 
-    async def forget(self, model: Hosted, source: str, target: str, key: Key | None = None) -> int:
+    async def forget(
+        self, model: Hosted, source: str, target: str, key: Key | None = None, *, until: float = math.inf
+    ) -> int:
         """Take a pair of a memory back, in the name of a key; whoever asks next gets the model without it."""
-        try:
-            count: int = await self.aside(model.forget, source, target, key.name if key else "")
-        except CamberError as error:
-            raise Refusal(400, str(error)) from None
-        self._replaced()
+        count = await self._change(until, model.forget, source, target, key.name if key else "")
         self.metrics.count("camber_forgotten_total", "Pairs that were taken back from models.", count)
         return count
+
+    async def _change(self, until: float, change: Callable[..., int], *arguments: str) -> int:
+        """Change a model, to the end: also if whoever asked for it goes away meanwhile."""
+
+        async def whole() -> int:
+            count: int = await self.aside(change, *arguments, until=until)
+            self._replaced()
+            return count
+
+        try:
+            return await asyncio.shield(asyncio.create_task(whole()))
+        except CamberError as error:
+            raise Refusal(400, str(error)) from None

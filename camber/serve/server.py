@@ -19,6 +19,8 @@ from camber.errors import CamberError
 from camber.progress import log
 from camber.serve.settings import ServeSettings
 
+#: connections at a time that are asked of the system; those that wait their turn are many
+_CONNECTIONS = 65_536
 _named = re.compile(r"([A-Za-z]{2,8}(?:[-_][A-Za-z]{4})?(?:_[A-Za-z]{2})?)-([A-Za-z]{2,8}(?:[-_]\w+)*)=(.+)", re.DOTALL)
 
 
@@ -40,22 +42,26 @@ def serve(
     A model is a directory, or ``fr-en=DIRECTORY`` where it does not say which languages it translates. Port 0 is any
     that is free; the log says which.
     """
+    settings = settings or ServeSettings()
     app = make_app(models, settings=settings, keys=keys, glossary=glossary, glossaries=glossaries, threads=threads)
     try:
         import uvicorn
+
+        from camber.serve.connection import Connection
     except ImportError:
         raise CamberError(MISSING) from None
     listening = _listen(host, port)
+    _allow_connections()
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=Connection,
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_keep_alive=30,
+        timeout_keep_alive=settings.idle,  # type: ignore[arg-type]  # parts of a second do as well
         # requests end by themselves at their deadline
-        timeout_graceful_shutdown=int((settings or ServeSettings()).deadline) + 5,
+        timeout_graceful_shutdown=int(settings.deadline) + 5,
     )
     shown = f"[{host}]" if ":" in host else host
     log.info("serving on http://%s:%d (process %d)", shown, listening.getsockname()[1], os.getpid())
@@ -126,6 +132,18 @@ def named_model(text: str) -> tuple[str, str, str]:
     if match is None or Path(text).exists():
         return "", "", text
     return match[1], match[2], match[3]
+
+
+def _allow_connections() -> None:
+    """Let the process have as many files, and so connections, as it may."""
+    try:
+        import resource
+    except ImportError:  # another kind of system, which has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, _CONNECTIONS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _listen(host: str, port: int) -> socket.socket:

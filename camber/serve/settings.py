@@ -14,6 +14,9 @@ class ServeSettings(Settings, group="Limits and rights"):
     """What a server accepts, how long it takes, and what it tells."""
 
     deadline: float = setting(15.0, "seconds after which a request is refused (503, or 429)", low=0.1, high=3600)
+    idle: float = setting(
+        30.0, "seconds after which a connection ends that asks nothing, or does not take its answer", low=0.1, high=3600
+    )
     queue: int = setting(256, "requests that are worked on at a time; others wait before they are read", low=1)
     batch: int = setting(32, "texts of several requests that are decoded together", low=1, high=1000)
     cache: int = setting(2000, "translations that are remembered; 0: none", low=0, high=1_000_000)

@@ -77,7 +77,7 @@ async def translate(house: House, call: Call) -> Answer:
         if not house.echoes:
             raise Refusal(400, "That pair is not installed")
         return answer({"translatedText": ask.text})
-    (found,) = await house.translate([ask.text], house.options(model, format=ask.format), house.deadline())
+    (found,) = await house.translate([ask.text], house.options(model, format=ask.format), call.until)
     return answer({"translatedText": marked(found) if ask.mark_unknown else found.text})
 
 

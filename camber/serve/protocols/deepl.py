@@ -106,7 +106,6 @@ async def translate(house: House, call: Call) -> Answer:
     key = house.allowed(call)
     ask = parse(call)
     house.check_sizes(ask.texts)
-    until = house.deadline()
     target = house.language(ask.target)
     if target is None and not house.echoes:
         raise Refusal(400, "Value for 'target_lang' not supported.")
@@ -132,7 +131,7 @@ async def translate(house: House, call: Call) -> Answer:
             headers[ECHO_HEADER] = "no model for this pair"
             continue
         options = house.options(model, format=ask.format, glossary=terms.glossary if terms else None, split=ask.split)
-        found = await house.translate([sealed(texts[row], ask.kept) for row in rows], options, until)
+        found = await house.translate([sealed(texts[row], ask.kept) for row in rows], options, call.until)
         for row, item in zip(rows, found, strict=True):
             texts[row] = unsealed(item.text, ask.kept)
     house.metrics.count(

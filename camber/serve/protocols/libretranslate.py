@@ -81,7 +81,6 @@ async def translate(house: House, call: Call) -> Answer:
     house.allowed(call)
     ask = parse(call)
     house.check_sizes(ask.texts)
-    until = house.deadline()
     target = house.language(ask.target)
     if target is None and not house.echoes:
         raise Refusal(400, f"{ask.target} is not supported")
@@ -109,7 +108,7 @@ async def translate(house: House, call: Call) -> Answer:
             ).decode()
             continue
         options = house.options(model, 2 * ask.alternatives + 1 if ask.alternatives else 1, ask.format)
-        found: list[Translated] = await house.translate([texts[row] for row in rows], options, until)
+        found: list[Translated] = await house.translate([texts[row] for row in rows], options, call.until)
         for row, item in zip(rows, found, strict=True):
             texts[row] = item.text
             others[row] = alternatives(item.pieces, item.found, ask.alternatives)
@@ -159,7 +158,7 @@ async def suggest(house: House, call: Call) -> Answer:
     model = house.model(source, target)
     if model is None:
         raise Refusal(400, _no_pair(source, target))
-    await house.learn(model, call.text("q"), call.text("s"), key)
+    await house.learn(model, call.text("q"), call.text("s"), key, until=call.until)
     return Answer({"success": True})
 
 

@@ -213,7 +213,7 @@ async def _result(house: House, call: Call, name: str, parameters: list[Any]) ->
         house.check_sizes([ask.text])
         model = _model(house, call)
         options = house.options(model, ask.nbest * (2 if ask.distinct else 1) or 1, tokens=True)
-        found = await house.translate_tokens([ask.text], options, house.deadline())
+        found = await house.translate_tokens([ask.text], options, call.until)
         return answer(ask, found[0])
     if name == "updater":
         key = house.allowed(call, LEARN)
@@ -221,7 +221,7 @@ async def _result(house: House, call: Call, name: str, parameters: list[Any]) ->
         for side in ("source", "target"):
             if not isinstance(values.get(side), str):
                 raise Fault(_PARSE, f"Missing {side} sentence")
-        await house.learn(_model(house, call), values["source"], values["target"], key)
+        await house.learn(_model(house, call), values["source"], values["target"], key, until=call.until)
         return "Phrase table updated"
     raise Fault(_UNKNOWN_METHOD, f"method {name!r:.60} is not known")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -127,7 +127,7 @@ async def translate(house: House, call: Call) -> Answer:
     return Answer({**head, "pieces": found})
 
 
-async def _lines(head: dict[str, Any], rows: AsyncIterator[dict[str, Any]]) -> AsyncIterator[bytes]:
+async def _lines(head: dict[str, Any], rows: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes]:
     yield _line(head)
     try:
         async for row in rows:
@@ -201,7 +201,7 @@ async def confirm(house: House, call: Call) -> Answer:
     at_home(call)
     model = _model(house, call.text("source"), call.text("target"))
     key = house.allowed(call, "learn")
-    count = await house.learn(model, call.text("text"), call.text("translation"), key)
+    count = await house.learn(model, call.text("text"), call.text("translation"), key, until=call.until)
     return Answer({"added": count})
 
 
@@ -210,7 +210,7 @@ async def forget(house: House, call: Call) -> Answer:
     at_home(call)
     model = _model(house, call.text("source"), call.text("target"))
     key = house.allowed(call, "learn")
-    count = await house.forget(model, call.text("text"), call.text("translation"), key)
+    count = await house.forget(model, call.text("text"), call.text("translation"), key, until=call.until)
     return Answer({"forgotten": count})
 
 
@@ -246,7 +246,7 @@ async def translate_document(house: House, call: Call) -> Answer:
     if not call.body:
         raise Refusal(400, f"{name}: an empty file")
 
-    async def lines() -> AsyncIterator[bytes]:
+    async def lines() -> AsyncGenerator[bytes]:
         async for step in house.documents.translate(call.body, name, model):
             yield _line(step)
 

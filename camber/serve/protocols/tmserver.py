@@ -46,7 +46,7 @@ async def unit(house: House, call: Call) -> Answer:
     model = _model(house, source, target)
     if model is None:
         return Answer([])
-    found = await house.matches(model, text, call.number("max_candidates", 5, _MOST))
+    found = await house.matches(model, text, call.number("max_candidates", 5, _MOST), until=call.until)
     return Answer(
         [
             {"source": item.source, "target": item.target, "quality": item.percent, "rank": item.percent}
@@ -63,7 +63,7 @@ async def learn(house: House, call: Call) -> Answer:
     translation = call.text("target")
     if model is None or not translation:
         raise Refusal(400, "a unit needs a target, and languages that a model translates")
-    await house.learn(model, call.text("source") or text, translation, key)
+    await house.learn(model, call.text("source") or text, translation, key, until=call.until)
     return Answer({"added": 1})
 
 
