@@ -193,12 +193,16 @@ def words(line: str) -> list[str]:
 def check_outputs(*paths: str | Path | None) -> None:
     """Raise :class:`InputError` if a file cannot be written to one of these places: before long work, not after it.
 
-    None stands for an output that nobody asked for.
+    None stands for an output that nobody asked for. Two outputs cannot have one place.
     """
+    taken: set[str] = set()
     for path in paths:
         if path is None:
             continue
         place = Path(path)
+        if os.path.realpath(place) in taken and not _is_special(place):
+            raise InputError("is asked to hold two different outputs", path, remedy="give another name to one of them")
+        taken.add(os.path.realpath(place))
         if place.is_dir():
             raise InputError("cannot be written: it is a folder", path, remedy="give the name of a file")
         # what is renamed into place needs a folder that can be written, anything else must take it itself

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
@@ -20,6 +22,8 @@ from camber.errors import SettingsError
 
 #: What the integers of kernels hold.
 _LARGEST = 2**63 - 1
+#: half surrogate pairs, which no file can hold
+_HALF = re.compile("[\ud800-\udfff]")
 #: the heading of what most people need, which help lists first
 EVERYDAY = "Everyday"
 
@@ -73,6 +77,10 @@ class Settings:
                 object.__setattr__(self, item.name, value := float(value))
             if type(value) is not kind or value != value:  # a NaN differs from itself
                 raise SettingsError(f"{name} is {value!r}; expected {kind.__name__}, such as {item.default!r}")
+            if isinstance(value, str) and _HALF.search(value):  # from a command line that is no UTF-8
+                raise SettingsError(f"{name} is {value!r}; expected text that UTF-8 can hold")
+            if value in (math.inf, -math.inf):
+                raise SettingsError(f"{name} is {value}; expected a finite number, such as {item.default!r}")
             if rule.get("choices") and value not in rule["choices"]:
                 raise SettingsError(f"{name} is {value!r}; expected one of {', '.join(rule['choices'])}")
             if rule.get("low") is not None and value < rule["low"]:

@@ -200,6 +200,9 @@ def test_places_for_outputs_can_be_checked_before_the_work(tmp_path):
         write_lines(tmp_path, ["x"])
     with pytest.raises(InputError, match="there is no such folder"):
         check_outputs(tmp_path / "absent" / "file")
+    with pytest.raises(InputError, match="two different outputs"):
+        check_outputs(tmp_path / "new", None, f"{tmp_path}/./new")
+    check_outputs("/dev/null", "/dev/null")
     assert os.listdir(tmp_path) == []
 
 

@@ -49,3 +49,16 @@ def test_the_ends_of_a_range_are_legal():
 def test_settings_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         Oven().heat = 100
+
+
+def test_numbers_are_finite_and_texts_can_be_written():
+    for wrong in ({"share": float("inf")}, {"share": -float("inf")}, {"name": "\udcff"}):
+        with pytest.raises(SettingsError, match=r"finite number|UTF-8 can hold"):
+            _Anything(**wrong)
+    assert _Anything(share=1e308, name="é").share == 1e308
+
+
+@dataclass(frozen=True)
+class _Anything(Settings):
+    share: float = setting(0.5, "a share")
+    name: str = setting("x", "a name")

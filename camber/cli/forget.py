@@ -1,7 +1,8 @@
 """camber forget: take wrong pairs back.
 
 Pairs that were added are gone from the next translation on, with all rules that came of them. Pairs of the training are
-not remembered any more (`camber match`, `camber translate --fuzzy`), but the rules stay as they were trained.
+not remembered any more (`camber match`, `camber translate --fuzzy`), but the rules stay as they were trained. So do
+those of a combination's members.
 """
 
 from __future__ import annotations

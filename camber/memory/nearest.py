@@ -57,6 +57,7 @@ def nearest(index: Index, query: Query, threshold: float, best: int) -> tuple[I8
     1 - distance / length.
     """
     segments = len(index.offsets) - 1
+    best = min(best, segments)
     longest = int(np.diff(index.offsets).max(initial=0))
     room = _Room(
         np.zeros(segments, np.int32),

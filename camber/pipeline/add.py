@@ -20,7 +20,7 @@ from camber.corpus import Bitext
 from camber.corpus.cleaning import CleanSettings, clean
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError, ModelError
-from camber.files import read_lines, read_parallel
+from camber.files import is_unicode, read_lines, read_parallel
 from camber.formats.bilingual.unit import one_line
 from camber.model import places
 from camber.model.directory import ModelDirectory, changing, check_place, is_model
@@ -90,7 +90,7 @@ class Adder:
         engine: Engine = LOCAL,
     ) -> int:
         """Add pairs as :func:`add` does, without opening the model; return how many were added."""
-        lines, who, when = _read(source, target), one_line(author), moment(time)
+        lines, who, when = _read(source, target), person(author), moment(time)
         if not is_model(self.model):
             ModelDirectory.open(self.model)  # says what is there instead
         check_place(self.model)
@@ -153,12 +153,25 @@ class _Known:
         self.digest = journal.digest
 
 
+def person(author: str) -> str:
+    """Return who it was as it is told.
+
+    >>> person("A  B")
+    'A B'
+    """
+    if not is_unicode(author):
+        raise CamberError(f"the author {author!r} is no Unicode text; give a name in UTF-8")
+    return one_line(author)
+
+
 def moment(time: str) -> str:
     """Return a time as it is told; "now" is this moment, in UTC.
 
     >>> moment("3 May"), len(moment("now"))
     ('3 May', 20)
     """
+    if not is_unicode(time):
+        raise CamberError(f"the time {time!r} is no Unicode text; give one in UTF-8")
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time == "now" else one_line(time)
 
 
@@ -173,6 +186,8 @@ def _read(source: Name | Sequence[str], target: Name | Sequence[str]) -> tuple[l
     for number, line in enumerate(line for pair in zip(first, second, strict=True) for line in pair):
         if "\n" in line:
             raise CamberError(f"pair {number // 2 + 1} has a line end inside ({line!r}); give one sentence per line")
+        if not is_unicode(line):
+            raise CamberError(f"pair {number // 2 + 1} is no Unicode text ({line!r}); give texts that UTF-8 can hold")
     return first, second
 
 

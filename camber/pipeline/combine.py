@@ -98,6 +98,8 @@ def combine_models(
     chosen = settings if isinstance(settings, CombineSettings) else CombineSettings.from_dict(dict(settings or {}))
     if len({Path(model).resolve() for model in models}) < len(models):
         raise CamberError("a model is named twice; a combination wants different ones")
+    if Path(out).resolve() in [Path(model).resolve() for model in models]:
+        raise CamberError(f"{out}: one of the models that are combined; choose another name for the combination")
     check_place(out, COMBINATION)
     make_tuner(chosen.tuner, **chosen.own)  # an unknown setting is told before anything is decoded
     directories = [ModelDirectory.open(model) for model in models]

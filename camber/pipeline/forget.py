@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from camber.errors import CamberError
-from camber.formats.bilingual.unit import one_line
 from camber.model import places
+from camber.model.combination import COMBINATION
 from camber.model.directory import ModelDirectory, changing, check_place, is_model
 from camber.model.memory import Memory
-from camber.pipeline.add import PATIENCE, moment
+from camber.pipeline.add import PATIENCE, moment, person
 from camber.progress import log
 from camber.text.pipeline import TextPipeline
 
@@ -31,7 +31,8 @@ def forget(
 
     A pair that was added is gone from the next translation on, with the phrases that were learnt from it; the aligner
     keeps what it learnt about words. A pair of the training is not remembered any more, neither for matches nor for
-    repeats, but the rules stay as they were trained. Adding the pair again brings it back.
+    repeats, but the rules stay as they were trained, and those of a combination's members, too. Adding the pair again
+    brings it back.
 
     >>> camber.forget("my-model", texts=["Guten Morgen!"])                          # doctest: +SKIP
     """
@@ -39,6 +40,7 @@ def forget(
     if not is_model(model):
         ModelDirectory.open(model)  # says what is there instead
     check_place(model)
+    who, when = person(author), moment(time)
     path = model.resolve()
     with places.telling_of_the_disk(path), changing(path, PATIENCE):
         directory = ModelDirectory.open(model)
@@ -53,7 +55,13 @@ def forget(
             raise CamberError("nothing says what to take back; give numbers, source lines, or pairs")
         wanted = list(dict.fromkeys(wanted))
         if wanted:
-            directory.journal.appended((), None, wanted, author=one_line(author), time=moment(time))
+            directory.journal.appended((), None, wanted, author=who, time=when)
+            if directory.kind == COMBINATION:
+                log.warning(
+                    "%s: not remembered any more, but its members keep the rules that they learnt; take the pairs back "
+                    "from these models, and combine them again",
+                    model,
+                )
     log.info("took %s pairs back from %s", f"{len(wanted):,}", model)
     return wanted
 

@@ -27,6 +27,8 @@ from camber.progress import log
 
 Name = str | Path
 
+#: the most that a pair may count, in pairs of the file that counts least
+MOST_TIMES = 1000
 #: pairs that are written together
 _TOGETHER = 1000
 #: what the stage of a training writes
@@ -61,6 +63,17 @@ class Corpus:
         if not (math.isfinite(weight) and weight > 0):
             raise SettingsError(f"the weight of {found[1]} is {found[2]}; expected a number above 0")
         return cls(Path(found[1]), weight)
+
+
+def check_weights(corpora: Sequence[Corpus]) -> None:
+    """Refuse weights that are too far from each other: a pair is counted so many times."""
+    weights = sorted(corpora, key=lambda corpus: corpus.weight)
+    if weights and weights[-1].weight > MOST_TIMES * weights[0].weight:
+        least, most = weights[0], weights[-1]
+        raise SettingsError(
+            f"a pair of {most.path} (weight {most.weight:g}) shall count more than {MOST_TIMES:,} times as much as one "
+            f"of {least.path} ({least.weight:g}); leave that file out, or give weights that are nearer to each other"
+        )
 
 
 @dataclass

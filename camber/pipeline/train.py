@@ -39,7 +39,7 @@ from camber.model.translator import Translator, load
 from camber.pipeline.calibrate import calibrated_if_possible
 from camber.pipeline.corpus import load_bitext, load_held_out, prepare
 from camber.pipeline.domain import own_pairs, taken, weighed_pairs
-from camber.pipeline.importing import CODED, SIDES, Corpus, import_corpora, read_coded
+from camber.pipeline.importing import CODED, SIDES, Corpus, check_weights, import_corpora, read_coded
 from camber.pipeline.importing import WEIGHTS as PAIR_WEIGHTS
 from camber.pipeline.methods import METHODS, Method, tables_of, unweighed, weighed, weighs
 from camber.pipeline.methods.method import Dev
@@ -106,6 +106,7 @@ def train(
     """
     settings = settings or TrainSettings()
     corpora = [Corpus.of(item) for item in ([corpus] if isinstance(corpus, str | Path | Corpus) else corpus)]
+    check_weights(corpora)
     text = _given_text(source, target, model, corpora)
     model = Path(model).resolve()
     references = [Path(dev_target)] if isinstance(dev_target, str | Path) else [Path(name) for name in dev_target]

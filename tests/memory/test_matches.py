@@ -119,4 +119,5 @@ def test_differences_are_marked() -> None:
 def test_empty_lines_and_an_empty_memory_match_nothing() -> None:
     segments = Segments.build(TEXT, ["a"], ["x"])
     assert segments.nearest("") == segments.nearest("  ") == []
+    assert len(segments.nearest("a", best=10**20)) == 1
     assert Segments.build(TEXT, [], []).nearest("a") == []

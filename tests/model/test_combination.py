@@ -183,6 +183,8 @@ def test_what_cannot_be_combined_is_refused_and_leaves_nothing(
     dev = hotel_files / "dev.es", hotel_files / "dev.en"
     with pytest.raises(CamberError, match="a model is named twice"):
         combine_models([hotel_model, hotel_model], *dev, tmp_path / "both")
+    with pytest.raises(CamberError, match="one of the models that are combined"):
+        combine_models([hotel_model], *dev, hotel_model.parent / "x" / ".." / hotel_model.name)
     with pytest.raises(CamberError, match="no model was given"):
         combine_models([], *dev, tmp_path / "both")
     model = load(hotel_model)

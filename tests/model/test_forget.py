@@ -18,6 +18,7 @@ from camber.model.directory import ModelDirectory
 from camber.model.journal import Journal, Pair
 from camber.model.translator import load
 from camber.pipeline.add import Adder, add
+from camber.pipeline.combine import combine_models
 from camber.pipeline.forget import forget
 
 ONE = Threads(1)
@@ -146,3 +147,30 @@ def test_files_with_both_languages_are_added_and_taken_back(model: Path, tmp_pat
     assert run("forget", model, "--number", number, "--author", "me") == "\t".join(WRONG) + "\n"
     assert run("forget", model, "--list") == ""
     assert camber.forget is forget
+
+
+def test_who_and_when_must_be_text_that_can_be_written(model: Path) -> None:
+    """An argument of a command line that is no UTF-8 has half surrogates."""
+    for who in ({"author": "\udcff"}, {"time": "\udcff"}):
+        with pytest.raises(CamberError, match="no Unicode text"):
+            add(model, *([side] for side in WRONG), **who)
+        with pytest.raises(CamberError, match="no Unicode text"):
+            forget(model, numbers=[1], **who)
+    with pytest.raises(CamberError, match="pair 2 is no Unicode text"):
+        add(model, ["a", "b"], ["c", "\ud800"])
+    assert not Journal.read(model).calls
+
+
+def test_of_a_combination_it_is_told_what_stays(
+    model: Path, hotel_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    add(model, *([side] for side in WRONG))
+    dev = [tmp_path / "dev.es", tmp_path / "dev.en"]
+    for path in dev:
+        write_lines(path, (hotel_files / path.name).read_text("utf-8").splitlines()[:4])
+    combine_models([model], *dev, tmp_path / "one", settings={"mbr_size": 5, "tuner": "pro"}, engine=ONE)
+    assert load(tmp_path / "one").translate([WRONG[0]], ONE) == [WRONG[1]]
+    with caplog.at_level("WARNING", logger="camber"):
+        assert forget(tmp_path / "one", texts=[WRONG[0]]) == [WRONG]
+    assert "its members keep the rules" in caplog.text
+    assert load(tmp_path / "one").memory is None

@@ -13,7 +13,7 @@ from formats.test_bilingual_tmx import tmx, tuv
 import camber
 from camber.cli import cli
 from camber.errors import CamberError, SettingsError
-from camber.pipeline.importing import ORIGINS, SIDES, WEIGHTS, Corpus, import_corpora, import_files
+from camber.pipeline.importing import ORIGINS, SIDES, WEIGHTS, Corpus, check_weights, import_corpora, import_files
 
 PO = 'msgid "Yes\\n"\nmsgstr "Oui\\t|||"\n\n#, fuzzy\nmsgid "No"\nmsgstr "Nom"\n'
 
@@ -138,3 +138,14 @@ def test_a_model_of_a_memory_is_the_model_of_its_text(tmp_path: Path) -> None:
     second = camber.train(tmp_path / "text.es", tmp_path / "text.en", tmp_path / "two", settings=settings, tuned=False)
     lines = corpus.test.source
     assert first.translate(lines) == second.translate(lines)
+
+
+def test_weights_that_are_too_far_from_each_other_are_refused(tmp_path: Path, files: list[Path]) -> None:
+    for weights, good in (((1.0, 1000.0), True), ((1e-308, 1e308), False)):
+        corpora = [Corpus(file, weight) for file, weight in zip(files[::2], weights, strict=True)]
+        if good:
+            check_weights(corpora)
+            continue
+        with pytest.raises(SettingsError, match="nearer to each other"):
+            camber.train(model=tmp_path / "m", corpus=corpora)
+    assert not (tmp_path / "m.work").exists()

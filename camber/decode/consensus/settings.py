@@ -16,7 +16,10 @@ class ConsensusSettings(Settings, group="Consensus (minimum Bayes risk)"):
 
     mbr_size: int = setting(100, "hypotheses of every model that are compared", low=2)
     mbr_scale: float = setting(
-        0.5, "how sharply scores tell hypotheses: what a standard deviation of a list's scores is worth", low=0.0
+        0.5,
+        "how sharply scores tell hypotheses: what a standard deviation of a list's scores is worth",
+        low=0.0,
+        high=1000.0,
     )
     mbr_gain: str = setting(
         "sentence", "what is expected: BLEU by n-gram posteriors (linear), or of every sentence", choices=GAINS
