@@ -31,17 +31,14 @@ from camber.corpus import Bitext  # noqa: E402
 from camber.files import read_parallel, words  # noqa: E402
 from camber.formats.moses.phrase_table import read_moses  # noqa: E402
 from camber.formats.moses.phrase_table_writing import write_moses  # noqa: E402
-from camber.rules.phrase.extraction import assemble, extract  # noqa: E402
-from camber.rules.phrase.pairs import find_phrases  # noqa: E402
-from camber.rules.phrase.scoring import gather  # noqa: E402
+from camber.rules.phrase.extraction import extract  # noqa: E402
 from camber.rules.phrase.settings import RuleSettings  # noqa: E402
-from camber.rules.phrase.suffixes import SortedSuffixes  # noqa: E402
 
 #: CPU-seconds of Moses for Multi30k de-en, 29,000 pairs (README.md beside this file).
 MOSES = {"extract": 15.2, "score": 26.3, "reordering": 3.1}
 
 #: The stages that Moses' three programs do.
-STAGES = ("sort n-grams", "find phrase pairs", "count", "lexical table", "score, sort, store")
+STAGES = ("lexical table", "find, sort, score")
 
 LONGEST = 7
 
@@ -83,16 +80,10 @@ def main() -> None:
         read_moses(*write_moses(extract(*small, settings, Threads(args.threads)), folder))
 
     before = peak()
-    with timed("sort n-grams", times):
-        source, target = SortedSuffixes.sort(bitext.source, LONGEST), SortedSuffixes.sort(bitext.target, LONGEST)
-    with timed("find phrase pairs", times):
-        found = find_phrases(bitext, alignment, source, target, Threads(args.threads))
-    with timed("count", times):
-        pairs = gather(found, LONGEST)
     with timed("lexical table", times):
         lexicon = lexical_table(bitext, alignment)
-    with timed("score, sort, store", times):
-        store = assemble(bitext, pairs, source, target, lexicon, reordering=True)
+    with timed("find, sort, score", times):
+        store = extract(bitext, alignment, settings, Threads(args.threads), lexicon)
     grown = peak() - before
     with tempfile.TemporaryDirectory() as folder:
         with timed("write Moses tables", times):
@@ -101,7 +92,10 @@ def main() -> None:
             read_moses(*paths)
 
     total = len(bitext)
-    print(f"{total:,} pairs, {len(found.keys):,} occurrences, {len(store):,} phrase pairs, {args.threads} thread(s)\n")
+    print(
+        f"{total:,} pairs, {int(store.source_counts.sum()):,} occurrences, {len(store):,} phrase pairs, "
+        f"{args.threads} thread(s)\n"
+    )
     for name, seconds in times.items():
         print(f"  {name:34} {seconds:7.2f} CPU-s {total / max(seconds, 1e-9):12,.0f} pairs/CPU-s")
     ours, theirs = sum(times[name] for name in STAGES), sum(MOSES.values())

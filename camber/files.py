@@ -9,19 +9,23 @@ from __future__ import annotations
 import gzip
 import io
 import math
+import operator
 import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, cast, overload
 
 from camber.errors import InputError, SettingsError
 
 #: A gzip file may hold so many bytes whatever its size, or else so many times its size (see :func:`most_unpacked`).
 FREE_BYTES, GZIP_RATIO = 100_000_000, 100.0
+#: Bytes that are decoded together.
+_BLOCK = 1 << 20
 #: The variable that names another ratio; the flag ``--gzip-ratio`` sets it.
 RATIO_VARIABLE = "CAMBER_GZIP_RATIO"
 
@@ -153,6 +157,62 @@ def decode_lines(data: bytes, path: str | Path = "standard input", *, exact: boo
     return lines
 
 
+class Lines(Sequence[str]):
+    """Lines of a text that stay as they are in the file until one is asked for: a third of what strings take.
+
+    >>> Lines(b"one\\r\\ntwo\\n")[1], len(Lines(b"one"))
+    ('two', 1)
+    """
+
+    def __init__(self, data: bytes, path: str | Path = "standard input") -> None:
+        self._data = data.removeprefix(b"\xef\xbb\xbf")
+        ends = array("q")
+        at = 0
+        while at < len(self._data):
+            # what is decoded later must be whole now
+            upto = self._data.rfind(b"\n", at, at + _BLOCK) + 1 or self._data.find(b"\n", at) + 1 or len(self._data)
+            block = self._data[at:upto]
+            try:
+                block.decode("utf-8")
+            except UnicodeDecodeError:
+                decode_lines(data, path)
+            end = block.find(b"\n")
+            while end >= 0:
+                ends.append(at + end)
+                end = block.find(b"\n", end + 1)
+            at = upto
+        if self._data and not self._data.endswith(b"\n"):
+            ends.append(len(self._data))
+        self._ends = ends
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        if isinstance(number, slice):
+            return [self[line] for line in range(*number.indices(len(self)))]
+        number = operator.index(number)
+        if number < 0:
+            number += len(self)
+        if not 0 <= number < len(self):
+            raise IndexError(f"line {number} of {len(self)}")
+        start = self._ends[number - 1] + 1 if number else 0
+        return self._data[start : self._ends[number]].removesuffix(b"\r").decode("utf-8")
+
+
+def read_packed(source: str | Path, *targets: str | Path) -> list[Lines]:
+    """Return the lines of files as :func:`read_parallel` does, packed."""
+    sides = [Lines(read_bytes(path), path) for path in (source, *targets)]
+    _check_parallel(sides, source, targets)
+    return sides
+
+
 def read_lines(path: str | Path, *, may_be_empty: bool = False) -> list[str]:
     """Return the lines of a text file, without line ends; an empty file is an error unless it may be one."""
     lines = decode_lines(read_bytes(path), path)
@@ -164,6 +224,15 @@ def read_lines(path: str | Path, *, may_be_empty: bool = False) -> list[str]:
 def read_parallel(source: str | Path, *targets: str | Path) -> list[list[str]]:
     """Return the lines of files that must be parallel: as many in each."""
     sides = [read_lines(path) for path in (source, *targets)]
+    _check_parallel(sides, source, targets)
+    return sides
+
+
+def _check_parallel(sides: Sequence[Sequence[str]], source: str | Path, targets: Sequence[str | Path]) -> None:
+    """Refuse files that are empty, or of different lengths."""
+    for path, lines in zip((source, *targets), sides, strict=True):
+        if not lines:
+            raise InputError("the file is empty", path, remedy="give a file with one sentence per line")
     for path, lines in zip(targets, sides[1:], strict=True):
         if len(lines) != len(sides[0]):
             shorter, count = (path, len(lines)) if len(lines) < len(sides[0]) else (source, len(sides[0]))
@@ -173,7 +242,6 @@ def read_parallel(source: str | Path, *targets: str | Path) -> list[list[str]]:
                 count + 1,
                 remedy="line n of one file must be the translation of line n of the other",
             )
-    return sides
 
 
 def words(line: str) -> list[str]:

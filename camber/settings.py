@@ -44,15 +44,16 @@ def setting(
     low: float | None = None,
     high: float | None = None,
     contrary: str = "",
+    only_off: bool = False,
     group: str = "",
 ) -> Any:
     """Declare one setting with its default, its help line and its legal values.
 
-    `contrary` is the flag that switches a setting off, without its hyphens (none: no-NAME); `group` a heading
-    of its own, where that of its class is not the right one.
+    `contrary` is the flag that switches a setting off, without its hyphens (none: no-NAME), which `only_off` makes its
+    only one; `group` is a heading of its own, where that of its class is not the right one.
     """
     rule = {"help": help, "choices": choices, "low": low, "high": high, "contrary": contrary, "group": group}
-    return field(default=default, metadata=rule)
+    return field(default=default, metadata={**rule, "only_off": only_off})
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ LAYERS = (
     ("errors", "lazy"),
     ("registry", "numbers"),
     ("settings", "progress"),
-    ("kernel",),
+    ("kernel", "lock"),
     ("arrays", "files", "engine"),
     ("features",),
     ("corpus", "text"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,6 +23,42 @@ def save_arrays(folder: Path, arrays: Mapping[str, AnyArray], shapes: Shapes | N
     for name, array in arrays.items():
         kind = shapes[name][0] if shapes else array.dtype
         np.save(folder / f"{name}.npy", np.ascontiguousarray(array, kind), allow_pickle=False)
+
+
+class GrowingArray:
+    """An array that is written piece by piece; the file is what :func:`save_arrays` writes of the whole.
+
+    Until it is closed it has no header, so that nobody takes a part for the whole.
+    """
+
+    def __init__(self, path: Path, kind: npt.DTypeLike, width: tuple[int, ...] = ()) -> None:
+        self.kind, self.width, self.count = np.dtype(kind), width, 0
+        self._stream = open(path, "wb")  # noqa: SIM115 - it is closed by those who append
+        self._stream.write(bytes(len(self._header())))
+
+    def append(self, rows: AnyArray) -> None:
+        """Write rows behind those that are there."""
+        if rows.shape[1:] != self.width:
+            raise ValueError(f"rows of shape {rows.shape[1:]}, expected {self.width}")
+        np.ascontiguousarray(rows, self.kind).tofile(self._stream)
+        self.count += len(rows)
+
+    def close(self) -> None:
+        """Write the header: the array is whole."""
+        self._stream.seek(0)
+        self._stream.write(self._header())
+        self._stream.close()
+
+    def abandon(self) -> None:
+        """Close the file as it is; what was closed stays whole."""
+        self._stream.close()
+
+    def _header(self) -> bytes:
+        """Return the header of a file with so many rows: NumPy makes it as long for any other number."""
+        header = io.BytesIO()
+        facts = {"descr": np.lib.format.dtype_to_descr(self.kind), "fortran_order": False}
+        np.lib.format.write_array_header_1_0(header, {**facts, "shape": (self.count, *self.width)})
+        return header.getvalue()
 
 
 def open_arrays(folder: Path, shapes: Shapes, remedy: str = "train the model again") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from camber.cli.options import FILE, engine_option
+from camber.cli.options import FILE, engine_option, memory_option
 from camber.engine import Engine
 
 
@@ -39,6 +39,7 @@ from camber.engine import Engine
     help="With --hiero: whether target words without links may stand at the edges of rules (loose).",
 )
 @engine_option
+@memory_option
 def command(
     source: Path,
     target: Path,
@@ -50,6 +51,7 @@ def command(
     format: str,
     hiero_edges: str,
     engine: Engine,
+    most_memory: int | None,
 ) -> None:
     """Extract all phrase pairs, unpruned, with Moses' scores, and write them as Moses tables.
 
@@ -59,12 +61,16 @@ def command(
     from camber.rules.hiero.extraction import HieroSettings
 
     given = click.get_current_context().get_parameter_source
-    for name, only in (("max_phrase_length", False), ("reordering", False), ("format", True), ("hiero_edges", True)):
+    for flag, only in (
+        ("max-phrase-length", False), ("reordering", False), ("memory", False), ("format", True), ("hiero-edges", True),
+    ):  # fmt: skip
+        name = "most_memory" if flag == "memory" else flag.replace("-", "_")
         if given(name) is click.core.ParameterSource.COMMANDLINE and (hiero is not None) is not only:
-            where = "with" if only else "without"
-            raise click.UsageError(f"--{name.replace('_', '-')} is used {where} --hiero only")
+            raise click.UsageError(f"--{flag} is used {'with' if only else 'without'} --hiero only")
     if hiero is not None:
         settings = HieroSettings(edges=hiero_edges)
         extract_hiero(source, target, alignment, out, hiero, format, settings, engine)
     else:
-        extract_tables(source, target, alignment, out, max_phrase_length, reordering=reordering, engine=engine)
+        extract_tables(
+            source, target, alignment, out, max_phrase_length, reordering=reordering, engine=engine, memory=most_memory
+        )

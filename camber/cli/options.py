@@ -110,6 +110,33 @@ def engine_option(command: Any) -> Any:
     return command
 
 
+class MemorySize(click.ParamType):
+    """An amount of memory, such as 2G."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from camber.arrays.scratch import memory_size
+
+        if isinstance(value, int):
+            return value
+        try:
+            return memory_size(value)
+        except SettingsError as error:
+            return self.fail(str(error), param, ctx)
+
+
+#: how much memory a command may use; its argument is called `most_memory`
+memory_option = option(
+    "--memory",
+    "most_memory",
+    type=MemorySize(),
+    default=None,
+    show_default="half of what is free",
+    help="Memory to use, such as 2G; what needs more is kept on disk meanwhile. The result is the same.",
+    group=RUNNING,
+)
+
 seed_option = option("--seed", default=1, show_default=True, help="Seed of everything random.", group=RUNNING)
 
 
@@ -131,14 +158,18 @@ def settings_options(
                 flag = "--" + name.replace("_", "-")
                 choices = item.metadata.get("choices")
                 kind: Any = click.Choice(tuple(choices)) if choices else _number(hints[item.name], item.metadata)
-                if hints[item.name] is bool:
+                more: dict[str, Any] = {}
+                if item.metadata.get("only_off"):
+                    flag, more = f"--{item.metadata.get('contrary') or f'no-{flag[2:]}'}", {"flag_value": False}
+                elif hints[item.name] is bool:
                     flag = f"{flag}/--{item.metadata.get('contrary') or f'no-{flag[2:]}'}"
                 command = option(
                     flag,
                     name,
                     type=kind,
                     default=item.default,
-                    show_default=shown or True,
+                    show_default=shown or not more,
+                    **more,
                     help=item.metadata["help"],
                     group=cls.group_of(item.name),
                 )(command)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from camber.cli.groups import RUNNING, Grouped, option
-from camber.cli.options import FILE, Registered, engine_option, refuse_idle, seed_option
+from camber.cli.options import FILE, Registered, engine_option, memory_option, refuse_idle, seed_option
 from camber.cli.training import stage_flags, stage_options, train_settings
 from camber.pipeline.methods import METHODS, weighs
 from camber.pipeline.settings import STAGES
@@ -64,6 +64,7 @@ CLEANING, TUNING = STAGES["clean"].group, STAGES["tune"].group
 @stage_options()
 @seed_option
 @engine_option
+@memory_option
 def command(config: Path | None, **values: Any) -> None:
     from camber.bend.kinds import KEEP, NONE, idle_settings
     from camber.pipeline.train import train
@@ -104,5 +105,5 @@ def command(config: Path | None, **values: Any) -> None:
     bend = settings.tune.bend
     bends = bend not in (KEEP, NONE)
     refuse_idle([*idle_settings(bend), *([] if bends else ["cautious"])], f"to --bend {bend}")
-    train(settings=settings, **values)
+    train(settings=settings, memory=values.pop("most_memory"), **values)
     log.info("model: %s; translate with: camber translate %s", values["model"], shlex.quote(str(values["model"])))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from camber.arrays.ragged import offsets_from
+from camber.arrays.ragged import offsets_from, take_ragged
 from camber.arrays.types import I4, I8
 from camber.corpus.vocabulary import Vocabulary
 
@@ -52,6 +53,53 @@ class Sentences:
     def longest(self) -> int:
         """Tokens of the longest sentence (0 without sentences)."""
         return int(self.lengths.max(initial=0))
+
+
+class Encoder:
+    """Encode sentences as they come: of a long text, only ids and different words are kept.
+
+    >>> encoder = Encoder()
+    >>> encoder.add([["a", "b"], ["c"]])
+    >>> encoder.add([["b"]])
+    >>> text = encoder.sentences(np.array([0, 2]))
+    >>> text.ids.tolist(), text.vocabulary.words
+    ([1, 0, 0], ('b', 'a'))
+    """
+
+    def __init__(self) -> None:
+        self._numbers = _Numbers()  # words in the order in which they came
+        self._ids: list[I4] = [np.zeros(0, np.int32)]
+        self._lengths: list[I8] = [np.zeros(0, np.int64)]
+
+    def add(self, sentences: Sequence[Sequence[str]]) -> None:
+        """Encode some more sentences."""
+        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        tokens = chain.from_iterable(sentences)
+        self._ids.append(np.fromiter(map(self._numbers.__getitem__, tokens), np.int32, int(lengths.sum())))
+        self._lengths.append(lengths)
+
+    @property
+    def lengths(self) -> I8:
+        """Tokens of every sentence so far."""
+        return np.concatenate(self._lengths)
+
+    def sentences(self, rows: I8) -> Sentences:
+        """Return some of the sentences, with a vocabulary of their words: what `Sentences.encode` makes of them."""
+        ids, offsets = take_ragged(np.concatenate(self._ids), offsets_from(self.lengths), rows)
+        counts = np.bincount(ids, minlength=len(self._numbers)).tolist()
+        used = [(-count, word, number) for (word, number), count in zip(self._numbers.items(), counts, strict=True)]
+        order = [(word, number) for count, word, number in sorted(used) if count]
+        new = np.full(len(self._numbers), -1, np.int32)
+        new[[number for _, number in order]] = np.arange(len(order))
+        return Sentences(new[ids], offsets, Vocabulary([word for word, _ in order]))
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of words, which new ones get when they are asked for."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ different lengths are seldom translations of each other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from camber.arrays.types import I8
+from camber.arrays.types import I8, Bools
+from camber.corpus.digests import digests, numbers
 from camber.settings import Settings, setting
 
 
@@ -73,27 +74,41 @@ def clean(
     if len(source) != len(target):
         raise ValueError(f"{len(source)} source but {len(target)} target sentences")
     settings = settings or CleanSettings()
-    counts = dict.fromkeys(("empty_source", "empty_target", "too_long", "ratio", "duplicate"), 0)
-    seen: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
-    kept = []
-    for index, (left, right) in enumerate(zip(source, target, strict=True)):
-        reason = _reason_to_drop(len(left), len(right), settings)
-        if not reason and settings.drop_duplicates:
-            pair = (tuple(left), tuple(right))
-            reason = "duplicate" if pair in seen else ""
-            seen.add(pair)
-        if reason:
-            counts[reason] += 1
-        else:
-            kept.append(index)
-    return np.array(kept, np.int64), CleanReport(len(source), len(kept), **counts)
+    first, second = (np.fromiter(map(len, side), np.int64, len(side)) for side in (source, target))
+    return clean_lengths(first, second, pair_digests(source, target) if settings.drop_duplicates else None, settings)
 
 
-def _reason_to_drop(left: int, right: int, settings: CleanSettings) -> str:
-    if not left:
-        return "empty_source"
-    if not right:
-        return "empty_target"
-    if max(left, right) > settings.max_length:
-        return "too_long"
-    return "ratio" if max(left, right) > settings.max_ratio * min(left, right) else ""
+def clean_lengths(
+    source: I8, target: I8, digested: I8 | None, settings: CleanSettings | None = None
+) -> tuple[I8, CleanReport]:
+    """Do what :func:`clean` does with sentences of so many tokens; digests tell which pairs are equal."""
+    settings = settings or CleanSettings()
+    shorter, longer = np.minimum(source, target), np.maximum(source, target)
+    good = np.ones(len(source), bool)
+    counts: dict[str, int] = {}
+
+    def drop(reason: str, where: Bools) -> None:
+        counts[reason] = int((good & where).sum())
+        good[where] = False
+
+    drop("empty_source", source == 0)
+    drop("empty_target", target == 0)
+    drop("too_long", longer > settings.max_length)
+    drop("ratio", longer > settings.max_ratio * shorter)
+    if digested is not None and settings.drop_duplicates:
+        repeated = np.ones(len(good), bool)
+        number = numbers(digested)
+        repeated[np.unique(number, return_index=True)[1]] = False  # equal pairs are dropped for the same other reasons
+        drop("duplicate", repeated)
+    kept = np.flatnonzero(good)
+    return kept, CleanReport(len(good), len(kept), **counts)
+
+
+def pair_digests(source: Iterable[Sequence[str]], target: Iterable[Sequence[str]]) -> I8:
+    """Return a digest of every pair of tokenised sentences, int64[pairs, 2]."""
+    return digests(_told(left) + "|" + _told(right) for left, right in zip(source, target, strict=True))
+
+
+def _told(tokens: Sequence[str]) -> str:
+    """Return tokens as one text that no other tokens give."""
+    return "".join(f"{len(token)}:{token}" for token in tokens)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from camber.arrays.types import I8, Bools
+from camber.corpus.digests import digests, numbers
 from camber.errors import CamberError
 
 #: with fewer dev sentences, untuned weights are the better bet
@@ -66,29 +66,32 @@ def hold_out(
     count = len(source)
     if size is not None and not 0 <= size <= count:
         raise ValueError(f"cannot hold out {size} of {count} pairs")
-    sides = [[_comparable(line) for line in side] for side in (source, target)]
-    often = [Counter(side) for side in sides]
+    lines, blank = zip(*map(_numbered, (source, target)), strict=True)
+    often = [np.bincount(side)[side] if count else side for side in lines]
     # what goes with each pair, at most: pairs that share its source, and those that share its target
-    taken = [often[0][a] + often[1][b] - 2 for a, b in zip(*sides, strict=True)]
+    taken = often[0] + often[1] - 2
     allowed = np.ones(count, bool) if only is None else only
     if size is None:
-        size = held_out_size(len({line for line, may in zip(sides[0], allowed, strict=True) if may}))
+        size = held_out_size(len(np.unique(lines[0][allowed])))
     # random.Random promises the same sequence for random() in every version; its shuffle does not.
     draw = random.Random(seed).random
-    drawn = [draw() for _ in range(count)]
+    drawn = np.fromiter((draw() for _ in range(count)), np.float64, count)
+    may = allowed & ~blank[0] & ~blank[1]
     held: list[int] = []
-    seen: tuple[set[str], set[str]] = set(), set()
-    for index in sorted(range(count), key=lambda index: (max(taken[index] - FEW, 0), drawn[index])):
+    seen: tuple[set[int], set[int]] = set(), set()
+    for index in np.lexsort((drawn, np.maximum(taken - FEW, 0))):
         if len(held) == size:
             break
-        lines = sides[0][index], sides[1][index]
-        if allowed[index] and all(lines) and lines[0] not in seen[0] and lines[1] not in seen[1]:
-            held.append(index)
-            seen[0].add(lines[0])
-            seen[1].add(lines[1])
-    train = [index for index in range(count) if sides[0][index] not in seen[0] and sides[1][index] not in seen[1]]
-    repeating = sum(bool(a and often[0][a] > 1) or bool(b and often[1][b] > 1) for a, b in zip(*sides, strict=True))
-    return HoldOut(np.array(train, np.int64), np.array(sorted(held), np.int64), repeating, count)
+        first, second = int(lines[0][index]), int(lines[1][index])
+        if may[index] and first not in seen[0] and second not in seen[1]:
+            held.append(int(index))
+            seen[0].add(first)
+            seen[1].add(second)
+    left = np.ones(count, bool)
+    for side in lines:
+        left &= ~np.isin(side, side[held])
+    repeating = ((often[0] > 1) & ~blank[0]) | ((often[1] > 1) & ~blank[1])
+    return HoldOut(np.flatnonzero(left), np.array(sorted(held), np.int64), int(repeating.sum()), count)
 
 
 @dataclass(frozen=True)
@@ -105,14 +108,16 @@ class Folds:
         return f"{len(self.numbers):,} pairs in {len(sizes)} folds of {sizes.min():,} to {sizes.max():,}; {held}"
 
 
-def seen_lines(lines: Sequence[str], training: Sequence[str]) -> int:
+def seen_lines(lines: Sequence[str], training: Iterable[str]) -> int:
     """Return how many lines stand in the training text, too, whatever their case and their spaces.
 
     >>> seen_lines(["a b", "c"], ["A  b", "d"])
     1
     """
-    known = {_comparable(line) for line in training}
-    return sum(_comparable(line) in known for line in lines)
+    asked = [_comparable(line) for line in lines]
+    wanted = set(asked)
+    known = {same for line in training if (same := _comparable(line)) in wanted}
+    return sum(line in known for line in asked)
 
 
 def split_into_folds(source: Sequence[str], target: Sequence[str], folds: int, seed: int = 1) -> Folds:
@@ -155,13 +160,20 @@ def _hanging_together(source: Sequence[str], target: Sequence[str]) -> I8:
 
     if len(source) != len(target):
         raise ValueError(f"{len(source)} source but {len(target)} target lines")
-    nodes: dict[Hashable, int] = {}
-    edges: list[list[int]] = []
-    for number, pair in enumerate(zip(source, target, strict=True)):
-        keys = [(side, _comparable(line) or number) for side, line in enumerate(pair)]
-        edges.append([nodes.setdefault(key, len(nodes)) for key in keys])
-    ends = np.array(edges, np.int64).reshape(-1, 2)
-    graph = coo_array((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
-    labels = connected_components(graph, directed=False)[1][ends[:, 0]]
+    count = len(source)
+    ends, start = [], 0
+    for side in (source, target):
+        lines, blank = _numbered(side)
+        # blank lines are nodes of their own
+        ends.append(start + np.where(blank, count + np.arange(count), lines))
+        start += 2 * count
+    graph = coo_array((np.ones(count, np.int8), (ends[0], ends[1])), shape=(start, start))
+    labels = connected_components(graph, directed=False)[1][ends[0]]
     _, firsts, groups = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(firsts))[groups]
+
+
+def _numbered(lines: Sequence[str]) -> tuple[I8, Bools]:
+    """Number lines that are the same alike, int64[lines], and say which are blank; no line is kept."""
+    found = numbers(digests(map(_comparable, lines))).astype(np.int64)
+    return found, np.fromiter((not line or line.isspace() for line in lines), bool, len(lines))

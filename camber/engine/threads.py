@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
 from camber.engine.engine import Piece, Result, Shared
 from camber.errors import SettingsError
+
+#: pieces that are under way, for each thread: enough to keep all busy, few enough to bound memory
+AHEAD = 2
 
 
 def default_threads() -> int:
@@ -42,7 +46,17 @@ class Threads:
                 yield task(shared, piece)
             return
         with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(lambda piece: task(shared, piece), pieces)
+            waiting: deque[Future[Result]] = deque()
+            try:
+                for piece in pieces:
+                    waiting.append(pool.submit(task, shared, piece))
+                    if len(waiting) >= AHEAD * threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
 
 
 #: all cores of this machine

@@ -11,4 +11,6 @@ from camber.settings import Settings, setting
 class MemorySettings(Settings, group="Memory"):
     """What is kept of the training pairs."""
 
-    memory: bool = setting(True, "keep the training pairs as they are, for `camber match` and --fuzzy")
+    memory: bool = setting(
+        True, "do not keep the training pairs as they are, for `camber match` and --fuzzy", only_off=True
+    )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from camber.errors import ModelError
-from camber.model.lock import Lock
+from camber.lock import Lock
 from camber.progress import log
 
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
 from camber.align.sure import sure_links
 from camber.arrays.types import I8, Bools
 from camber.corpus import Bitext, Sentences, Vocabulary
-from camber.corpus.cleaning import CleanSettings, clean
+from camber.corpus.bitext import Encoder
+from camber.corpus.cleaning import CleanSettings, clean_lengths, pair_digests
+from camber.corpus.digests import digests, numbers
 from camber.corpus.splitting import hold_out
 from camber.errors import CamberError, InputError
-from camber.files import read_lines, read_parallel, write_lines
+from camber.files import read_lines, read_packed, write_lines
 from camber.progress import log
 from camber.text.pipeline import TextPipeline, TextSettings
-from camber.text.scripts import without_spaces
+from camber.text.scripts import has_no_spaces
 
 #: a text with such a share of lines without spaces is not one of words
 UNSPACED_SHARE = 0.2
+#: pairs whose tokens are in memory together
+_CHUNK = 10_000
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,10 @@ def prepare(
     `held_out` pairs are set aside (None: as many as `camber.corpus.splitting` suggests). Or the lines `chosen` are
     taken, and nothing of the others is looked at. With `own`, only some pairs may be held out.
     """
-    sides = read_parallel(source, target)
+    sides: Sequence[Sequence[str]] = read_packed(source, target)
     rows = np.arange(len(sides[0])) if chosen is None else chosen
     if chosen is None and held_out != 0:
-        different = len(set(zip(*sides, strict=True)))
+        different = len(np.unique(numbers(digests(map("\n".join, zip(*sides, strict=True))))))
         if held_out is not None and held_out >= different:
             raise CamberError(
                 f"cannot hold out {held_out:,} of {different:,} different pairs; ask for fewer, or give a dev set"
@@ -75,28 +81,66 @@ def prepare(
             write_lines(folder / "held-out.target", [sides[1][i] for i in kept_back])
         else:
             log.info("no dev set was given, and %s different pairs are too few to hold some out", f"{different:,}")
-    sides = [[side[i] for i in rows] for side in sides]
-    pipeline = TextPipeline.learn(text, *sides)
-    made = [pipeline.pair(*lines) for lines in zip(*sides, strict=True)]
-    tokens = [pair.source for pair in made], [pair.target for pair in made]
-    for side, path in zip(tokens, (source, target), strict=True):
-        _warn_of_no_spaces(side, path, text)
-    kept, report = clean(*tokens, cleaning)
+    taken = [_Taken(side, rows) for side in sides]
+    pipeline = TextPipeline.learn(text, *taken)
+    encoders, sure, unspaced = (Encoder(), Encoder()), [], [0, 0]
+    digested: list[I8] = []
+    for first in range(0, len(rows), _CHUNK):
+        made = [pipeline.pair(*lines) for lines in zip(*(side[first : first + _CHUNK] for side in taken), strict=True)]
+        tokens = [pair.source for pair in made], [pair.target for pair in made]
+        for number, side in enumerate(tokens):
+            encoders[number].add(side)
+            unspaced[number] += sum(map(has_no_spaces, side))
+        sure.append(sure_links([pair.links for pair in made]) + np.array([first, 0, 0]))
+        if cleaning.drop_duplicates:
+            digested.append(pair_digests(*tokens))
+    for count, path in zip(unspaced, (source, target), strict=True):
+        _warn_of_no_spaces(count / max(len(rows), 1), path, text)
+    equal = np.concatenate(digested) if digested else None
+    kept, report = clean_lengths(encoders[0].lengths, encoders[1].lengths, equal, cleaning)
     log.info("%s", report)
     if len(kept) == 0:
         raise InputError("no sentence pair is left after cleaning", source, remedy=f"{report}; check both files")
     (folder / "text").mkdir()
     pipeline.save(folder / "text")
-    for name, side in zip(("source", "target"), tokens, strict=True):
-        save_sentences(Sentences.encode([side[i] for i in kept]), folder, name)
+    for name, encoder in zip(("source", "target"), encoders, strict=True):
+        save_sentences(encoder.sentences(kept), folder, name)
     np.save(folder / "rows.npy", rows)
     np.save(folder / "kept.npy", rows[kept])
-    np.save(folder / "sure.npy", sure_links([made[i].links for i in kept]))
+    np.save(folder / "sure.npy", _of_kept(np.concatenate(sure), kept, len(rows)))
 
 
-def _warn_of_no_spaces(sentences: list[list[str]], path: Path, text: TextSettings) -> None:
-    """Say that a text has hardly any words, since nothing can be learnt from whole lines."""
-    share = without_spaces(sentences)
+class _Taken(Sequence[str]):
+    """Some lines of a text, by their numbers."""
+
+    def __init__(self, lines: Sequence[str], rows: I8) -> None:
+        self.lines, self.rows = lines, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        if isinstance(number, slice):
+            return [self.lines[row] for row in self.rows[number].tolist()]
+        return self.lines[int(self.rows[number])]
+
+
+def _of_kept(links: I8, kept: I8, count: int) -> I8:
+    """Return the rows (pair, source, target) of links whose pairs are kept, with the numbers that these have then."""
+    place = np.full(count, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    numbered = np.column_stack((place[links[:, 0]], links[:, 1:]))
+    return numbered[numbered[:, 0] >= 0]
+
+
+def _warn_of_no_spaces(share: float, path: Path, text: TextSettings) -> None:
+    """Say that a text has hardly any words, if such a share of lines has none: nothing can be learnt from them."""
     if share > UNSPACED_SHARE:
         segmented = text.segment and text.tokenizer != "none"
         remedy = "put spaces between its words" if segmented else "leave --no-segment and --tokenizer none out"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from camber.align.pharaoh import Alignment, read_pharaoh
+from camber.arrays.scratch import Scratch, memory_of
 from camber.corpus.bitext import Bitext
 from camber.corpus.inputs import Input
 from camber.engine import LOCAL, Engine
@@ -23,7 +24,7 @@ from camber.rules.hiero.counting import RAW_NAMES
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.features import CDEC_NAMES
 from camber.rules.hiero.index import CorpusIndex
-from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.extraction import extract_into
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 
@@ -43,20 +44,28 @@ def extract_tables(
     *,
     reordering: bool = True,
     engine: Engine = LOCAL,
-) -> RuleStore:
+    memory: int | str | None = None,
+) -> int:
     """Extract all phrase pairs of tokenised parallel files and write Moses tables into the new folder `out`.
 
-    The folder appears only when it is complete. Nothing is pruned.
+    Return the number of phrase pairs.
+
+    The folder appears only when it is complete. Nothing is pruned. What takes more than `memory` (bytes, or a text such
+    as ``"2G"``; by default half of what is free) waits in files beside `out`.
     """
     settings = RuleSettings(max_phrase_length, reordering, options_per_phrase=0)
     _check_absent(out)
     bitext, links = _read(source, target, alignment)
-    with stage("extract"):
-        store = extract(bitext, links, settings, engine)
-    log.info("%s phrase pairs, %s source phrases", f"{len(store):,}", f"{store.phrases:,}")
-    with stage("write"), _whole_folder(out) as folder:
-        write_moses(store, folder)
-    return store
+    with _whole_folder(out) as folder, Scratch(memory_of(memory), folder) as scratch:
+        rules = scratch.path("rules")
+        with stage("extract"):
+            extract_into(rules, bitext, links, settings, engine, scratch)
+        store = RuleStore.load(rules)
+        phrases, pairs = store.phrases, len(store)
+        log.info("%s phrase pairs, %s source phrases", f"{pairs:,}", f"{phrases:,}")
+        with stage("write"):
+            write_moses(store, folder)
+    return pairs
 
 
 def extract_hiero(

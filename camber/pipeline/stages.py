@@ -30,7 +30,7 @@ import numpy as np
 
 import camber
 from camber.errors import CamberError, InputError
-from camber.model.lock import Lock
+from camber.lock import Lock
 from camber.progress import log, stage
 
 RECORD = "stage.json"

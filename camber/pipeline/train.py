@@ -15,6 +15,7 @@ from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_kept_pharaoh
 from camber.align.sure import with_sure_links
 from camber.align.words import learn_alignment
+from camber.arrays.scratch import Scratch, memory_of
 from camber.arrays.types import F8, I8
 from camber.bend.kinds import BENDS, KEEP, NONE, settings_of
 from camber.bend.settings import BendSettings
@@ -23,7 +24,7 @@ from camber.corpus.splitting import FEWEST_TO_TUNE, seen_lines
 from camber.engine import LOCAL, Engine
 from camber.errors import InputError, ModelError, SettingsError, TuneError
 from camber.features.weights import Weights
-from camber.files import read_lines, read_parallel, write_lines
+from camber.files import Lines, read_bytes, read_parallel, write_lines
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.memory.segments import Segments
@@ -82,6 +83,7 @@ def train(
     seed: int = 1,
     engine: Engine = LOCAL,
     keep_work: bool = True,
+    memory: int | str | None = None,
 ) -> Translator:
     """Train a translator from two parallel files and return it, opened from its directory `model`.
 
@@ -97,7 +99,9 @@ def train(
     `lm`: ARPA files to use instead of a language model of the target side; `alignment`: a Pharaoh file instead of our
     own. Without a dev set, `held_out` pairs are kept out of training (None: a sensible number, none if nothing is
     tuned; 0: none). The weights are tuned on the dev set or the held-out pairs unless `tuned` is false. What the stages
-    made stays in ``<model>.work``, so that an interrupted or changed training runs only what it must.
+    made stays in ``<model>.work``, so that an interrupted or changed training runs only what it must. Stages that take
+    more than `memory` (bytes, or a text such as ``"2G"``; by default half of what is free) put the rest on disk, beside
+    what they make; the model is the same.
 
     A model that training wrote is replaced. One that was changed since, by tuning say, is kept as ``<model>.old``; one
     that pairs were added to is not replaced at all: that is an error.
@@ -126,7 +130,7 @@ def train(
     _check_bend(settings.tune, tuned=tuned and (dev is not None or held_out != 0))
 
     with Stages(model.with_name(model.name + ".work")) as stages:
-        training = Training(chosen, settings, stages, seed, engine)
+        training = Training(chosen, settings, stages, seed, engine, memory)
         weights: Path | None = None
         imported: Path | None = None
         if text is None:
@@ -135,7 +139,7 @@ def train(
         if dev is not None:
             _tell_of_repeats(dev, text[0])
         made = training.make(*text, arpas, Path(alignment) if alignment else None, held_out, weights=weights)
-        memory = training.memory(made, *text, imported) if settings.memory.memory else None
+        remembered = training.memory(made, *text, imported) if settings.memory.memory else None
         dev = dev or _held_out(made.corpus)
         tuning, told = None, False
         if tuned and dev and _can_be_tuned_on(dev):
@@ -148,10 +152,10 @@ def train(
         if tuning is None and settings.tune.bend not in (KEEP, NONE):
             log.warning("not bent: %s is made by tuning, and there was too little text to tune on", settings.tune.bend)
         try:
-            training.assemble(model, made, tuning, memory)
+            training.assemble(model, made, tuning, remembered)
         except PairsAdded as error:  # the work is not lost, and neither are the pairs
             beside = places.free_name(model, "trained")
-            training.assemble(beside, made, tuning, memory)
+            training.assemble(beside, made, tuning, remembered)
             raise PairsAdded(f"{error}; that happened while this training ran, whose model is in {beside}") from None
         if not keep_work:
             stages.remove()
@@ -184,6 +188,11 @@ class Training:
     stages: Stages
     seed: int
     engine: Engine
+    most_memory: int | str | None = None  # bytes, or a size as people write it; None: half of what is free
+
+    def scratch(self, folder: Path) -> Scratch:
+        """Say how much memory a stage that fills `folder` may take, and where it puts what is more."""
+        return Scratch(memory_of(self.most_memory), folder)
 
     def imported(self, corpora: Sequence[Corpus], *, unconfirmed: bool, keep_going: bool) -> Stage:
         """Turn files with both languages into parallel text, with a weight for each pair."""
@@ -267,7 +276,8 @@ class Training:
         """Make the rules, with features from what was learnt about words, if it was."""
         bitext, alignment = load_bitext(corpus.folder), _load_alignment(aligned.folder)
         bitext, alignment = weighed_pairs(_weights_of(corpus, weights), bitext, alignment)
-        self.method.make_rules(bitext, alignment, self.settings, self.engine, folder)
+        with self.scratch(folder) as scratch:
+            self.method.make_rules(bitext, alignment, self.settings, self.engine, folder, scratch)
         if words is not None:
             self.method.add_features(words.folder, self.settings, folder)
 
@@ -488,7 +498,7 @@ def _held_out(corpus: Stage) -> Dev | None:
 
 def _tell_of_repeats(dev: Dev, source: Path) -> None:
     """Warn if much of a dev set is training text: such lines say little about text that nobody has seen."""
-    seen = seen_lines(dev[0], read_lines(source))
+    seen = seen_lines(dev[0], Lines(read_bytes(source), source))
     if seen > REPEATS * len(dev[0]):
         log.warning(
             "%s of %s dev lines stand in the training text, too; they flatter BLEU, and weights are tuned "

@@ -82,6 +82,28 @@ def is_shouted(tokens: Sequence[str]) -> bool:
     return sum(len(word) > 1 for word in words) >= 2 and all(map(str.isupper, words))
 
 
+class Forms:
+    """How often words were seen in each form inside sentences; sentence starts and lines in capitals tell nothing."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+
+    def count(self, tokens: Sequence[str]) -> None:
+        """Count the forms of a tokenised sentence."""
+        if not is_shouted(tokens):
+            self._seen.update(tokens)
+            self._seen.subtract([tokens[position] for position in sentence_starts(tokens)])
+
+    def truecaser(self, language: str = "") -> Truecaser:
+        """Return what was learnt."""
+        counts: dict[str, dict[str, int]] = {}
+        for form, count in self._seen.items():
+            small = lower(form, language)
+            if count > 0 and small != upper(form, language):  # words that have a case
+                counts.setdefault(small, {})[form] = count
+        return Truecaser(counts, language)
+
+
 class Truecaser:
     """The forms of every word, with how often each was seen inside sentences.
 
@@ -98,18 +120,10 @@ class Truecaser:
     @classmethod
     def learn(cls, sentences: Iterable[Sequence[str]], language: str = "") -> Truecaser:
         """Count forms in tokenised text; sentence starts and lines in capitals tell nothing."""
-        seen: Counter[str] = Counter()
+        forms = Forms()
         for tokens in sentences:
-            if is_shouted(tokens):
-                continue
-            seen.update(tokens)
-            seen.subtract([tokens[position] for position in sentence_starts(tokens)])
-        counts: dict[str, dict[str, int]] = {}
-        for form, count in seen.items():
-            small = lower(form, language)
-            if count > 0 and small != upper(form, language):  # words that have a case
-                counts.setdefault(small, {})[form] = count
-        return cls(counts, language)
+            forms.count(tokens)
+        return forms.truecaser(language)
 
     def best(self, word: str) -> str | None:
         """Return the most frequent form of a word inside sentences, None if it was not seen there."""

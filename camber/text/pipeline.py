@@ -25,7 +25,7 @@ from camber.errors import ModelError
 from camber.files import decode_lines, read_bytes, write_lines
 from camber.progress import log
 from camber.settings import EVERYDAY, Settings, setting
-from camber.text.case import Truecaser, is_shouted, lower, recase, sentence_starts, upper
+from camber.text.case import Forms, Truecaser, is_shouted, lower, recase, sentence_starts, upper
 from camber.text.detokenise import TYPOGRAPHY, learn_spaces, spelt
 from camber.text.figures import as_written_in, percent_gap
 from camber.text.places import gaps_of, places_in, places_of
@@ -124,11 +124,12 @@ class TextPipeline:
             source = Truecaser.learn(map(plain.source_tokenizer.tokenise, source_lines), plain._source_language)
             target = Truecaser.learn(map(plain.target_tokenizer.tokenise, target_lines), plain._target_language)
             return cls(settings, source, target, spaces)
-        pairs = [plain.pair(*lines) for lines in zip(source_lines, target_lines, strict=True)]
-        casers = (
-            Truecaser.learn((pair.source for pair in pairs), plain._source_language),
-            Truecaser.learn((pair.target for pair in pairs), plain._target_language),
-        )
+        forms = Forms(), Forms()
+        for lines in zip(source_lines, target_lines, strict=True):
+            pair = plain.pair(*lines)
+            forms[0].count(pair.source)
+            forms[1].count(pair.target)
+        casers = forms[0].truecaser(plain._source_language), forms[1].truecaser(plain._target_language)
         return cls(settings, *casers, spaces)
 
     def reading(self, changes: Mapping[str, Any]) -> TextPipeline:

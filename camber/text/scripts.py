@@ -82,8 +82,13 @@ def without_spaces(lines: Iterable[Sequence[str]]) -> float:
     >>> without_spaces([["abcdefghijklmnopqrstuvwxyzabcdefghij"], ["a"], ["富士山是日本最高的山"], []])
     0.5
     """
-    found = [any(len(token) >= 7 and _is_line(token) for token in tokens) for tokens in lines]
+    found = [has_no_spaces(tokens) for tokens in lines]
     return sum(found) / len(found) if found else 0.0
+
+
+def has_no_spaces(tokens: Sequence[str]) -> bool:
+    """Say whether one of the tokens is a stretch of letters that no word has."""
+    return any(len(token) >= 7 and _is_line(token) for token in tokens)
 
 
 def _is_line(token: str) -> bool:

@@ -60,7 +60,7 @@ def test_training_begins_with_what_most_people_need_and_ends_with_how_it_runs() 
     assert {"--source", "--target", "--model", "--source-lang", "--help"} <= set(shown[EVERYDAY])
     assert shown["Language model"] == ["--lm", "--lm-order", "--lm-prune", "--own-lm"]
     assert {"--bend", "--bits", "--cautious"} <= set(shown["Bends"])
-    assert shown[RUNNING] == ["--keep-work", "--seed", "--threads", "--cluster", "--cluster-folder"]
+    assert shown[RUNNING] == ["--keep-work", "--seed", "--threads", "--cluster", "--cluster-folder", "--memory"]
 
 
 def test_all_verbs_stand_under_headings_below_each_other() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import camber.model.directory as directory
 from camber.errors import CamberError, InputError, ModelError
+from camber.lock import Lock
 from camber.model.directory import ModelDirectory, check_place, is_model, write_model
-from camber.model.lock import Lock
 from camber.model.toml import write_toml
 
 

@@ -17,10 +17,10 @@ from camber.align.lesson import Lesson
 from camber.cli.info import command as info
 from camber.errors import CamberError, ModelError
 from camber.files import read_lines
+from camber.lock import Lock
 from camber.model import journal as module
 from camber.model.directory import ModelDirectory
 from camber.model.journal import FOLDER, MOST_SEGMENTS, Journal, Pair, is_journal
-from camber.model.lock import Lock
 from camber.model.translator import load
 from camber.pipeline.add import Adder, add
 from camber.pipeline.rewrite import with_weights

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import camber
 from camber.align.pharaoh import Alignment
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.cli.train import command
 from camber.corpus import Bitext
 from camber.engine import Engine
@@ -27,10 +28,16 @@ class OneToOne(PhraseMethod):
     tables = ("decode",)
 
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        scratch: Scratch = UNLIMITED,
     ) -> None:
         first = Alignment.from_pairs([[tuple(links[0].tolist())] if len(links) else [] for links in alignment])
-        super().make_rules(bitext, first, settings, engine, folder)
+        super().make_rules(bitext, first, settings, engine, folder, scratch)
 
 
 METHOD = OneToOne()

@@ -116,7 +116,7 @@ def test_an_interrupted_training_resumes_at_the_stage_it_had_reached(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("camber.pipeline.methods.phrase.extract", killed)
+        patch.setattr("camber.pipeline.methods.phrase.extract_into", killed)
         with pytest.raises(KeyboardInterrupt):
             train(*files, settings=settings, tuned=False)
     assert not (tmp_path / "m").exists()

@@ -13,13 +13,15 @@ from naive.phrase_rules import phrase_table
 
 import camber.rules.phrase.pairs
 from camber.align.pharaoh import Alignment, read_pharaoh
+from camber.arrays.scratch import PREFIX, Scratch
 from camber.corpus import Bitext, Sentences
 from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
 from camber.files import read_parallel, words
 from camber.formats.moses.phrase_table import read_moses
-from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.extraction import extract, extract_into
 from camber.rules.phrase.settings import RuleSettings
+from camber.rules.phrase.store import RuleStore
 from camber.rules.phrase.suffixes import SortedSuffixes
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
@@ -104,23 +106,57 @@ def test_names_of_ngrams_compare_like_their_words(sentences, longest):
                 code = int(suffixes.first[position, n - 1]) * (longest + 1) + n
                 ngram = tuple(text.ids[position : position + n].tolist())
                 assert named.setdefault(code, ngram) == ngram
-                found = int(suffixes.starts_of(np.array([code]))[0])
+                found = int(suffixes.order[code // (longest + 1)])
                 assert tuple(text.ids[found : found + n].tolist()) == ngram
     assert len(set(named.values())) == len(named)
     assert [named[code] for code in sorted(named)] == sorted(named.values())
 
 
-def test_any_number_of_threads_gives_the_same_bytes(monkeypatch):
-    monkeypatch.setattr(camber.rules.phrase.pairs, "_BATCH", 3)
-    rng = np.random.default_rng(5)
+def random_pairs(seed, count=40):
+    """Return so many random pairs of words with random links."""
+    rng = np.random.default_rng(seed)
     pairs = []
-    for _ in range(40):
+    for _ in range(count):
         source, target = (
             list(rng.choice(list("abcd"), rng.integers(0, 9))),
             list(rng.choice(list("wxyz"), rng.integers(0, 9))),
         )
         links = [(i, j) for i in range(len(source)) for j in range(len(target)) if rng.random() < 0.15]
         pairs.append((source, target, links))
+    return pairs
+
+
+@pytest.mark.parametrize(
+    "chosen", [RuleSettings(), RuleSettings(max_phrase_length=15, options_per_phrase=2, significance="alpha-epsilon")]
+)
+def test_any_amount_of_memory_gives_the_same_files(tmp_path, monkeypatch, chosen):
+    monkeypatch.setattr(camber.rules.phrase.pairs, "_BATCH", 7)
+    text = encode(random_pairs(7, 120))
+    extract(*text, chosen).save(tmp_path / "whole")
+    for memory, threads in ((100_000, 2), (3_000, 1)):
+        with Scratch(memory, tmp_path) as scratch:
+            extract_into(tmp_path / "pieces", *text, chosen, Threads(threads), scratch)
+            runs = list(tmp_path.glob(f"{PREFIX}*/*.run"))
+            assert len(runs) > 1
+        names = sorted(path.name for path in (tmp_path / "whole").iterdir())
+        assert names == sorted(path.name for path in (tmp_path / "pieces").iterdir())
+        for name in names:
+            assert (tmp_path / "pieces" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    assert len(RuleStore.load(tmp_path / "pieces")) > 10
+
+
+def test_nothing_to_extract_is_a_store_without_rules(tmp_path):
+    text = encode([([], [], []), (["a"], ["x"], [])])
+    extract_into(tmp_path / "pieces", *text)
+    extract(*text).save(tmp_path / "whole")
+    for path in (tmp_path / "whole").iterdir():
+        assert path.read_bytes() == (tmp_path / "pieces" / path.name).read_bytes()
+    assert len(RuleStore.load(tmp_path / "pieces")) == 0
+
+
+def test_any_number_of_threads_gives_the_same_bytes(monkeypatch):
+    monkeypatch.setattr(camber.rules.phrase.pairs, "_BATCH", 3)
+    pairs = random_pairs(5)
     one, many = (extract(*encode(pairs), engine=Threads(threads)) for threads in (1, 4))
     for item in dataclasses.fields(one):
         left, right = getattr(one, item.name), getattr(many, item.name)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.corpus import Bitext
 from camber.engine import Engine
 from camber.model.hiero import FOLDER, LARGE, HieroRules, index_sizes, open_rules
@@ -33,7 +34,13 @@ class HieroMethod:
         return [settings.hiero, settings.chart]
 
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        scratch: Scratch = UNLIMITED,
     ) -> None:
         """Index the corpus."""
         CorpusIndex.build(bitext, alignment).save(folder)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.corpus import Bitext
 from camber.corpus.inputs import as_inputs
 from camber.engine import Engine
@@ -42,10 +43,16 @@ class KernelMethod:
         return [settings.rules, *settings.kernel.to_learn]
 
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        scratch: Scratch = UNLIMITED,
     ) -> None:
         """Extract all phrase pairs, and learn the regression."""
-        PHRASES.make_rules(bitext, alignment, settings, engine, folder)
+        PHRASES.make_rules(bitext, alignment, settings, engine, folder, scratch)
         LearntRegression.learn(bitext, settings.kernel).save(folder / PAIRS)
 
     def left_open(self, settings: TrainSettings) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.corpus import Bitext
 from camber.engine import Engine
 from camber.features.weights import Weights
@@ -56,9 +57,15 @@ class Method(Protocol):
         """Return the settings that its rules depend on."""
 
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        scratch: Scratch = UNLIMITED,
     ) -> None:
-        """Fill `folder` with what translating needs of the corpus."""
+        """Fill `folder` with what translating needs of the corpus; `scratch` says what may be in memory."""
 
     def word_settings(self, settings: TrainSettings) -> WordSettings | None:
         """Return how to learn what features of the rules must know about words (`WordKnowledge`); None: nothing."""

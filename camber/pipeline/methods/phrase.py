@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.corpus import Bitext
 from camber.engine import Engine
 from camber.model.added import LEXICON
@@ -14,7 +15,7 @@ from camber.model.phrase import FOLDER, LARGE, PhraseRules, open_rules, phrase_s
 from camber.model.regression import PAIRS, open_scorer
 from camber.pipeline.settings import TrainSettings
 from camber.rules.features import learnt
-from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.extraction import extract_into
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.store import RuleStore
 
@@ -40,10 +41,16 @@ class PhraseMethod:
         return settings.decode if kernel is None else [settings.decode, kernel]
 
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        scratch: Scratch = UNLIMITED,
     ) -> None:
         """Extract all phrase pairs, and learn the regression that is one more feature, if it is wanted."""
-        extract(bitext, alignment, settings.rules, engine).save(folder)
+        extract_into(folder, bitext, alignment, settings.rules, engine, scratch)
         if (kernel := settings.regression.of(settings.kernel)) is not None:
             from camber.regress.learnt import LearntRegression
 

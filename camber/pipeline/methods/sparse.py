@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from camber.align.pharaoh import Alignment
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.corpus import Bitext
 from camber.engine import Engine
 from camber.model.added import LEXICON
@@ -13,7 +14,7 @@ from camber.model.sparse import FOLDER, PHRASES, SparseRules, check_features, in
 from camber.pipeline.settings import TrainSettings
 from camber.regress.transduce.settings import GLOBAL
 from camber.rules.hiero.index import CorpusIndex
-from camber.rules.phrase.extraction import extract
+from camber.rules.phrase.extraction import extract_into
 
 
 class SparseMethod:
@@ -35,12 +36,18 @@ class SparseMethod:
         return [settings.sparse, settings.graph, settings.decode, settings.rules]
 
     def make_rules(
-        self, bitext: Bitext, alignment: Alignment, settings: TrainSettings, engine: Engine, folder: Path
+        self,
+        bitext: Bitext,
+        alignment: Alignment,
+        settings: TrainSettings,
+        engine: Engine,
+        folder: Path,
+        scratch: Scratch = UNLIMITED,
     ) -> None:
         """Keep the corpus with its alignment, and extract phrase pairs where they are needed."""
         CorpusIndex.build(bitext, alignment).save(folder)
         if settings.sparse.decoder in GLOBAL:
-            extract(bitext, alignment, settings.rules, engine).save(folder / PHRASES)
+            extract_into(folder / PHRASES, bitext, alignment, settings.rules, engine, scratch)
 
     def word_settings(self, settings: TrainSettings) -> None:
         """Return nothing: phrase pairs made for each sentence have no features that must be learnt."""

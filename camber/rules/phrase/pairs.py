@@ -7,6 +7,7 @@ not: all variants up to the length limit are taken.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,12 +30,15 @@ _BATCH = 2000
 
 @dataclass(frozen=True)
 class Occurrences:
-    """All N phrase pair occurrences of a bitext, in the order of the text."""
+    """N phrase pair occurrences of a bitext."""
 
     keys: I8  # [N] source n-gram * target n-grams + target n-gram (see `suffixes`)
     patterns: I8  # [W, N] word alignment inside: `positions_per_word` target places of `longest` bits in every word
     orientations: U1  # [N] backward * 3 + forward
     target_codes: int  # how many names target n-grams may have
+
+    def __len__(self) -> int:
+        return len(self.keys)
 
 
 def positions_per_word(longest: int) -> int:
@@ -44,13 +48,13 @@ def positions_per_word(longest: int) -> int:
 
 def find_phrases(
     bitext: Bitext, alignment: Alignment, source: SortedSuffixes, target: SortedSuffixes, engine: Engine = LOCAL
-) -> Occurrences:
-    """Find every phrase pair occurrence of at most ``source.longest`` words on either side.
+) -> Iterator[Occurrences]:
+    """Yield every phrase pair occurrence of at most ``source.longest`` words on either side, in the order of the text.
 
     >>> pair = Bitext.encode([["la", "casa"]], [["the", "house"]])
     >>> source, target = SortedSuffixes.sort(pair.source, 7), SortedSuffixes.sort(pair.target, 7)
-    >>> len(find_phrases(pair, Alignment.from_pairs([[(0, 0), (1, 1)]]), source, target).keys)
-    3
+    >>> [len(block) for block in find_phrases(pair, Alignment.from_pairs([[(0, 0), (1, 1)]]), source, target)]
+    [3]
     """
     check_alignment(bitext, alignment)
     longest = source.longest
@@ -73,9 +77,13 @@ def find_phrases(
         max(bitext.source.longest, bitext.target.longest) + 2,
     )
     batches = split_evenly(len(bitext), -(-len(bitext) // _BATCH))
-    pieces = list(engine.map(_occurrences, shared, batches))
-    keys, inside, orientations = zip(shared.codes.columns(0), *pieces, strict=True)
-    return Occurrences(np.concatenate(keys), np.concatenate(inside, axis=1), np.concatenate(orientations), target_codes)
+    for columns in engine.map(_occurrences, shared, batches):
+        yield Occurrences(*columns, target_codes)
+
+
+def pattern_words(longest: int) -> int:
+    """Return how many int64 a pattern takes."""
+    return -(-longest // positions_per_word(longest))
 
 
 class _Corpus(NamedTuple):
@@ -106,8 +114,8 @@ class _Codes(NamedTuple):
 
     def columns(self, count: int) -> _Columns:
         """Make columns for so many phrases."""
-        width = -(-self.longest // self.per_word)
-        return _Columns(np.empty(count, np.int64), np.zeros((width, count), np.int64), np.empty(count, np.uint8))
+        words = np.zeros((pattern_words(self.longest), count), np.int64)
+        return _Columns(np.empty(count, np.int64), words, np.empty(count, np.uint8))
 
 
 class _Links(NamedTuple):

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from camber.align.lexical import LexicalTable
 from camber.arrays.types import F4, F8, I8, U1, Array
 from camber.kernel import kernel
-from camber.rules.lexicon import hashed_lexicon, lexicon_slot
+from camber.rules.lexicon import Lexicon, lexicon_slot
 from camber.rules.phrase.pairs import Occurrences, positions_per_word
 
 #: Added to the count of every orientation.
@@ -36,13 +35,12 @@ class PhrasePairs:
 
 
 def gather(occurrences: Occurrences, longest: int) -> PhrasePairs:
-    """Bring equal phrase pairs together and count them."""
-    order = np.lexsort((*occurrences.patterns[::-1], occurrences.keys))
-    keys, patterns = occurrences.keys[order], occurrences.patterns[:, order]
-    orientations = occurrences.orientations[order]
+    """Bring equal phrase pairs together and count them; `occurrences` are sorted by their keys."""
+    keys = occurrences.keys
     new = np.ones(len(keys), bool)
     new[1:] = keys[1:] != keys[:-1]
     starts = np.append(np.flatnonzero(new), len(keys)).astype(np.int64)
+    patterns, orientations = _equal_patterns_together(occurrences, starts)
     size = len(starts) - 1
     counted = np.zeros((size, 6), np.int32)
     best, inverse = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -56,6 +54,24 @@ def gather(occurrences: Occurrences, longest: int) -> PhrasePairs:
         patterns=patterns[:, best],
         inverse_patterns=patterns[:, inverse],
     )
+
+
+def _equal_patterns_together(occurrences: Occurrences, starts: I8) -> tuple[I8, U1]:
+    """Return patterns and orientations with equal patterns of a phrase pair side by side; most pairs have but one."""
+    patterns, orientations = occurrences.patterns, occurrences.orientations
+    group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    differs = np.zeros(len(group), bool)
+    for word in patterns:
+        differs |= word != word[starts[group]]
+    mixed = np.zeros(len(starts) - 1, bool)
+    mixed[group[differs]] = True
+    rows = np.flatnonzero(mixed[group])
+    if not len(rows):
+        return patterns, orientations
+    sorted_rows = rows[np.lexsort((*patterns[::-1, rows], group[rows]))]
+    patterns, orientations = patterns.copy(), orientations.copy()
+    patterns[:, rows], orientations[rows] = patterns[:, sorted_rows], orientations[sorted_rows]
+    return patterns, orientations
 
 
 def orientation_probabilities(counted: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> F4:
@@ -78,12 +94,11 @@ class Phrases(NamedTuple):
     lengths: Array  # int64[R]
 
 
-def lexical_weights(pairs: PhrasePairs, source: Phrases, target: Phrases, lexicon: LexicalTable, longest: int) -> F8:
+def lexical_weights(pairs: PhrasePairs, source: Phrases, target: Phrases, lexicon: Lexicon, longest: int) -> F8:
     """Return float64[R, 2]: lex(s|t) and lex(t|s) of the phrase pairs (Koehn, Och & Marcu 2003, Section 3.3)."""
-    table = hashed_lexicon(lexicon)
     out = np.empty((len(pairs.counts), 2))
     per_word = positions_per_word(longest)
-    _lexical_weights(source, target, pairs.patterns, pairs.inverse_patterns, longest, per_word, table, out)
+    _lexical_weights(source, target, pairs.patterns, pairs.inverse_patterns, longest, per_word, lexicon, out)
     return out
 
 

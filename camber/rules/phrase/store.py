@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,7 @@ _LONGEST = 1000
 FORMAT = 1
 
 #: Every array of the store with its type and its number of dimensions.
-_ARRAYS: Shapes = {
+ARRAYS: Shapes = {
     "source_ids": (np.int32, 1),
     "source_offsets": (np.int64, 1),
     "rule_offsets": (np.int64, 1),
@@ -76,6 +77,16 @@ class RuleStore:
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
     max_phrase_length: int  # words of the longest source phrase
+
+    @classmethod
+    def empty(cls, *, reordering: bool = True) -> RuleStore:
+        """Return a store without rules."""
+        widths = {"scores": len(SCORE_NAMES), "counts": 2, "reordering": len(REORDERING_NAMES) * reordering, "links": 2}
+        arrays: dict[str, Any] = {
+            name: np.zeros((0, widths[name]) if name in widths else int(name.endswith("_offsets")), kind)
+            for name, (kind, _) in ARRAYS.items()
+        }
+        return cls(**arrays, source_vocabulary=Vocabulary(()), target_vocabulary=Vocabulary(()), max_phrase_length=0)
 
     def __len__(self) -> int:
         """Return the number of rules."""
@@ -195,10 +206,8 @@ class RuleStore:
         """Write one ``.npy`` file per array, the vocabularies as text, and a small ``rules.json``, into `folder`."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        save_arrays(folder, {name: getattr(self, name) for name in _ARRAYS}, _ARRAYS)
-        self.source_vocabulary.save(folder / "source.vocabulary.txt")
-        self.target_vocabulary.save(folder / "target.vocabulary.txt")
-        save_facts(folder / "rules.json", FORMAT, {"max_phrase_length": self.max_phrase_length})
+        save_arrays(folder, {name: getattr(self, name) for name in ARRAYS}, ARRAYS)
+        save_words(folder, self.source_vocabulary, self.target_vocabulary, self.max_phrase_length)
 
     @classmethod
     def load(cls, folder: str | Path) -> RuleStore:
@@ -206,7 +215,7 @@ class RuleStore:
         folder = Path(folder)
         facts = read_facts(folder / "rules.json", "a rule store", FORMAT, {"max_phrase_length": int})
         store = cls(
-            **open_arrays(folder, _ARRAYS),
+            **open_arrays(folder, ARRAYS),
             source_vocabulary=Vocabulary.load(folder / "source.vocabulary.txt"),
             target_vocabulary=Vocabulary.load(folder / "target.vocabulary.txt"),
             **facts,
@@ -237,6 +246,13 @@ class RuleStore:
         longest = int(np.diff(self.source_offsets).max(initial=0))
         if self.max_phrase_length < longest or self.max_phrase_length > max(longest, _LONGEST):
             raise ModelError(f"{folder / 'rules.json'}: max_phrase_length {self.max_phrase_length}; {checks.remedy}")
+
+
+def save_words(folder: Path, source: Vocabulary, target: Vocabulary, longest: int) -> None:
+    """Write what belongs to the arrays of a store: the vocabularies, and the length of its longest source phrase."""
+    source.save(folder / "source.vocabulary.txt")
+    target.save(folder / "target.vocabulary.txt")
+    save_facts(folder / "rules.json", FORMAT, {"max_phrase_length": longest})
 
 
 @kernel

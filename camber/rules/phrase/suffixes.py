@@ -1,8 +1,8 @@
 """Sorted suffixes: every n-gram of a text gets a number, without storing n-grams and without hashing.
 
 All positions of the text are sorted by the words that follow, up to the end of their sentence. The positions where an
-n-gram occurs then stand side by side, and the place of the first of them, together with n, names the n-gram. Names
-compare like the id sequences themselves, a prefix before its extensions.
+n-gram occurs then stand side by side, and the place of the first of them, together with n, names the n-gram:
+``place * (longest + 1) + n``. Names compare like the id sequences themselves, a prefix before its extensions.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.arrays.types import I4, I8
 from camber.corpus.bitext import Sentences
+from camber.kernel import kernel
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class SortedSuffixes:
     first: I4  # [tokens, longest] place in `order` of the first occurrence of the n-gram (position, n - 1)
 
     @classmethod
-    def sort(cls, text: Sentences, longest: int) -> SortedSuffixes:
+    def sort(cls, text: Sentences, longest: int, scratch: Scratch = UNLIMITED) -> SortedSuffixes:
         """Sort by prefix doubling: the rank by 2k words is the rank by k words and that of the place k further.
 
         >>> suffixes = SortedSuffixes.sort(Sentences.encode([["b", "a"], ["b"]]), 2)   # ids: b 0, a 1
@@ -45,27 +47,27 @@ class SortedSuffixes:
             step[1:] = np.diff(key[order]) != 0
             rank[order] = np.cumsum(step)
             known *= 2
-        return cls(text, longest, order, _first_occurrences(ids, left, order, longest))
-
-    def lengths_of(self, codes: I8) -> I8:
-        """Return n of n-grams named by ``first * (longest + 1) + n``."""
-        return codes % (self.longest + 1)
-
-    def starts_of(self, codes: I8) -> I8:
-        """Return a position in the text where each named n-gram stands."""
-        return self.order[codes // (self.longest + 1)]
+        return cls(text, longest, order, _first_occurrences(ids, left, order, longest, scratch))
 
 
-def _first_occurrences(ids: I4, left: I8, order: I8, longest: int) -> I4:
-    tokens = len(ids)
-    first = np.empty((tokens, longest), np.int32)
-    same = np.ones(max(tokens - 1, 0), bool)  # neighbours in the order that share their first n words
-    places = np.arange(tokens, dtype=np.int32)
-    padded = np.append(ids, np.full(longest, -1, np.int32))
-    for n in range(1, longest + 1):
-        here = np.where(left >= n, padded[n - 1 : n - 1 + tokens], -1)[order]
-        same &= (here[1:] == here[:-1]) & (here[1:] >= 0)
-        start = places.copy()
-        start[1:][same] = 0
-        first[order, n - 1] = np.maximum.accumulate(start)
+def _first_occurrences(ids: I4, left: I8, order: I8, longest: int, scratch: Scratch) -> I4:
+    first: I4 = scratch.empty((len(ids), longest), np.int32)
+    _fill_first(ids, left, order, longest, np.zeros(longest, np.int32), first)
     return first
+
+
+@kernel
+def _fill_first(ids, left, order, longest, start, first):
+    """Write for each of the sorted positions where its n-grams stand first; `start` is room for a row."""
+    for place in range(len(order)):
+        here = order[place]
+        shared = 0  # words that it has in common with the position before it
+        if place > 0:
+            before = order[place - 1]
+            most = min(longest, left[here], left[before])
+            while shared < most and ids[before + shared] == ids[here + shared]:
+                shared += 1
+        for n in range(longest):
+            if n >= shared:
+                start[n] = place
+            first[here, n] = start[n]

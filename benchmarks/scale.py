@@ -1,0 +1,233 @@
+"""How training grows with its text: CPU time and peak memory of every stage of `camber train`.
+
+    python benchmarks/scale.py --data ../shared/data --sizes 10000 100000 1000000 --out scale.json [--memory 2G]
+    python benchmarks/scale.py --draw scale.json [--svg docs/scale.svg]
+
+Tatoeba fr-en has 158,000 pairs. More are made of them, the same on every machine: in copy *k* a share of the words, but
+not of the most frequent ones, has a form of its own (``maison`` becomes ``maisonq7``), and a fifth of the pairs takes
+another one behind itself. So the vocabulary and the phrases grow as they do in real text, while what means what can
+still be learnt. Pairs are taken in an order that mixes the copies.
+
+Every size is a `camber train` of its own; what its stages take is read from the system while it runs. Each figure is
+written as soon as it is there. `--model-of N` keeps the model of so many pairs, which is then opened, and translates.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: words of such ranks are the same in all copies; of the others, a share has forms of its own in each copy
+FREQUENT, CHANGED = 150, 0.3
+#: one in so many pairs takes another behind itself
+JOINED = 5
+#: what separates words
+WORD = re.compile(r"(\w+)")
+#: letters that no copy may make another word of
+_TICKS = os.sysconf("SC_CLK_TCK")
+#: seconds between two looks at a process
+_PAUSE = 0.05
+
+
+# --- text -------------------------------------------------------------------------------------------------------------
+
+
+def _share(*what: object) -> float:
+    """Return a number from 0 to 1 that depends on nothing but `what`."""
+    digest = blake2b("\0".join(map(str, what)).encode(), digest_size=6).digest()
+    return int.from_bytes(digest, "big") / 2**48
+
+
+class Copies:
+    """One side of the corpus, and what its words become in each copy."""
+
+    def __init__(self, name: str, lines: list[str]) -> None:
+        self.name, self.lines = name, lines
+        counts: dict[str, int] = {}
+        for line in lines:
+            for word in WORD.findall(line):
+                counts[word.lower()] = counts.get(word.lower(), 0) + 1
+        ranked = sorted(counts, key=lambda word: (-counts[word], word))
+        self.fixed = set(ranked[:FREQUENT])
+        self._forms: dict[int, dict[str, str]] = {}
+
+    def line(self, number: int, copy: int) -> str:
+        """Return a line as it is in a copy; copy 0 is the text itself."""
+        if copy == 0:
+            return self.lines[number]
+        forms = self._forms.setdefault(copy, {})
+        pieces = WORD.split(self.lines[number])
+        for at in range(1, len(pieces), 2):
+            word = pieces[at]
+            form = forms.get(word)
+            if form is None:
+                small = word.lower()
+                changes = small not in self.fixed and _share(self.name, copy, small) < CHANGED
+                form = forms[word] = f"{word}q{_letters(copy)}" if changes and word.isalpha() else word
+            pieces[at] = form
+        return "".join(pieces)
+
+
+def _letters(number: int) -> str:
+    """Return a number as letters: digits would be protected as figures are."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+def pairs(source: list[str], target: list[str], count: int) -> Iterator[tuple[str, str]]:
+    """Yield so many pairs; the first ones of a larger number are other ones, as copies are mixed."""
+    sides = Copies("source", source), Copies("target", target)
+    size = len(source)
+    copies = -(-count // size)
+    step = 1_000_003  # a prime: every pair of a copy comes once
+    for number in range(count):
+        row, copy = (number // copies * step) % size, number % copies
+        lines = [side.line(row, copy) for side in sides]
+        if copy and number % JOINED == 0:
+            other = (row * 31 + copy * 7919) % size
+            lines = [f"{line} {side.line(other, copy)}" for line, side in zip(lines, sides, strict=True)]
+        yield lines[0], lines[1]
+
+
+def write_text(data: Path, count: int, folder: Path) -> tuple[Path, Path]:
+    """Write a corpus of so many pairs, unless it is there."""
+    paths = folder / f"{count}.fr", folder / f"{count}.en"
+    if all(path.exists() for path in paths):
+        return paths
+    text = [(data / "tatoeba-fr-en" / f"train.{code}").read_text("utf-8").splitlines() for code in ("fr", "en")]
+    folder.mkdir(parents=True, exist_ok=True)
+    drafts = [path.with_suffix(f"{path.suffix}.part") for path in paths]
+    with open(drafts[0], "w", encoding="utf-8") as left, open(drafts[1], "w", encoding="utf-8") as right:
+        for one, other in pairs(*text, count):
+            left.write(one + "\n")
+            right.write(other + "\n")
+    for draft, path in zip(drafts, paths, strict=True):
+        draft.rename(path)
+    return paths
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+class Watch:
+    """CPU time and memory of a process: of this stage, and of all."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.own = self.total = 0  # the largest sizes seen, in kB: without mapped files, and with them
+        self._from = (0.0, time.monotonic())
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def _look(self) -> None:
+        while self.process.poll() is None:
+            self._sample()
+            time.sleep(_PAUSE)
+
+    def _sample(self) -> None:
+        with suppress(OSError, ValueError, KeyError), self._lock:
+            text = Path(f"/proc/{self.process.pid}/status").read_text()
+            kb = {
+                key: int(value.split()[0]) for key, value in re.findall(r"^(Rss\w+|VmRSS|VmHWM):\s+(.*)$", text, re.M)
+            }
+            self.own = max(self.own, kb["RssAnon"] + kb["RssShmem"])
+            self.total = max(self.total, kb["VmHWM"])
+
+    def lap(self) -> dict[str, float]:
+        """Return what was used since the last lap."""
+        self._sample()
+        with self._lock:
+            cpu, wall = self._cpu(), time.monotonic()
+            figures = {
+                "cpu": round(cpu - self._from[0], 2),
+                "seconds": round(wall - self._from[1], 2),
+                "own_mb": round(self.own / 1000),
+                "mapped_mb": round(self.total / 1000),
+            }
+            self._from, self.own, self.total = (cpu, wall), 0, 0
+            with suppress(OSError):
+                Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")  # the peak begins anew
+        return figures
+
+    def _cpu(self) -> float:
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            return self._from[0]
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def measure(command: list[str]) -> dict[str, Any]:
+    """Run a training, and return what its stages took, by their names."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    watch, stages, told = Watch(process), {}, []
+    assert process.stderr is not None
+    begun = re.compile(r"^([\w ]+) …$")
+    done = re.compile(r"^([\w ]+): done in")
+    last = "start"
+    try:
+        for line in process.stderr:
+            told.append(line.rstrip())
+            print("   ", line.rstrip(), flush=True)
+            if found := begun.match(line.rstrip()):
+                stages[f"before {found[1]}"] = watch.lap()
+            elif found := done.match(line.rstrip()):
+                stages[found[1]] = watch.lap()
+                last = found[1]
+        code = process.wait()
+    except BaseException:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        raise
+    stages[f"after {last}"] = watch.lap()
+    whole = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if code:
+        raise SystemExit(f"ended with {code}: {' '.join(command)}")
+    return {"stages": stages, "cpu_all_children": round(whole.ru_utime + whole.ru_stime, 1), "told": told[-40:]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder with tatoeba-fr-en")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 30_000, 100_000, 300_000])
+    parser.add_argument("--folder", type=Path, default=Path("scale-work"), help="where text and models go")
+    parser.add_argument("--out", type=Path, default=Path("scale.json"), help="figures, one size after the other")
+    parser.add_argument("--memory", default="", help="passed on to camber train")
+    parser.add_argument("--threads", type=int, default=1)
+    args = parser.parse_args()
+    if not (args.data / "tatoeba-fr-en/train.fr").exists():
+        parser.exit(1, f"no tatoeba-fr-en in {args.data}: give --data a folder that has it\n")
+    for size in args.sizes:
+        source, target = write_text(args.data, size, args.folder)
+        model = args.folder / f"model-{size}"
+        command = [
+            sys.executable, "-c", "from camber.cli import main; main()", "train",
+            "--source", str(source.resolve()), "--target", str(target.resolve()),
+            "--source-lang", "fr", "--target-lang", "en", "--model", str(model.resolve()), "--held-out", "1000",
+            "--no-tune", "--threads", str(args.threads), *(["--memory", args.memory] if args.memory else []),
+        ]  # fmt: skip
+        print(f"{size:,} pairs", flush=True)
+        figures = {"pairs": size, "memory": args.memory, **measure(command)}
+        known = json.loads(args.out.read_text()) if args.out.exists() else []
+        args.out.write_text(json.dumps([*known, figures], indent=1) + "\n")
+        for name, lap in figures["stages"].items():
+            print(f"{name:16} {lap['cpu']:8.1f} CPU-s {lap['own_mb']:7,} MB own {lap['mapped_mb']:7,} MB", flush=True)
+
+
+if __name__ == "__main__":
+    main()
