@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +15,8 @@ from formats.test_bilingual_tmx import read, texts, tmx, tuv
 
 from camber.errors import InputError
 from camber.formats.bilingual.files import UnitFormat, files_in, format_of, head_of
-from camber.formats.bilingual.unit import REVIEW
+from camber.formats.bilingual.languages import Languages
+from camber.formats.bilingual.unit import REVIEW, Tally
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,24 @@ from camber.formats.bilingual.unit import REVIEW
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_formats_are_told_by_content(text: str, name: str, encoding: str) -> None:
     assert format_of(head_of(text.encode(encoding), "file")) == name
+
+
+def test_damaged_archives_are_told_with_their_name(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a\u00e9.tsv", "a\tx\n")
+    data = whole.getvalue()
+    at = data.rindex("\u00e9".encode())
+    damaged = [data[:at] + b"\xff" + data[at + 1 :], data[: len(data) // 2], data[:-1]]
+    for method in (12, 14, 99):  # bzip2, LZMA, none that there is
+        place = data.index(b"PK\x01\x02") + 10
+        changed = bytearray(data)
+        changed[8:10] = changed[place : place + 2] = method.to_bytes(2, "little")
+        damaged.append(bytes(changed))
+    for case in damaged:
+        (tmp_path / "a.zip").write_bytes(case)
+        with pytest.raises(InputError, match=r"a\.zip.*damaged or locked"):
+            sum(1 for file in files_in(tmp_path / "a.zip") for _ in file.units(Languages("en", "fr"), Tally()))
 
 
 def test_formats_of_other_packages_are_asked_before_those_that_take_any_text(

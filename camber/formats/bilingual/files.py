@@ -9,6 +9,7 @@ for file in files_in("memory.zip"):
 from __future__ import annotations
 
 import io
+import lzma
 import re
 import zipfile
 import zlib
@@ -197,7 +198,7 @@ class _Archive:
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
-        with _reading_zip(path):
+        with _reading_zip(path, Exception):  # a damaged list of files makes it raise anything
             self.archive = zipfile.ZipFile(path)
             self.members = [item for item in self.archive.infolist() if not (item.is_dir() or _hidden(item.filename))]
         self.held: dict[int, int] = {}  # place of a member → bytes that it had
@@ -211,7 +212,9 @@ class _Archive:
             shown = f"{self.path}/{member.filename}"
             self.total -= self.held.pop(member.header_offset, 0)
             most = most_unpacked(Path(self.path).stat().st_size) - self.total
-            with _reading_zip(shown), self.archive.open(member) as stream:
+            with _reading_zip(shown, Exception):
+                packed = self.archive.open(member)
+            with _reading_zip(shown), packed as stream:
                 content = Bounded(stream, shown, most, "zip")
                 try:
                     with io.BufferedReader(content, _HEAD) as bounded:
@@ -228,11 +231,9 @@ def _hidden(name: str) -> bool:
 
 
 @contextmanager
-def _reading_zip(path: str | Path) -> Iterator[None]:
+def _reading_zip(path: str | Path, *anything: type[Exception]) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        if isinstance(error, RuntimeError) and "password" not in str(error) and type(error) is RuntimeError:
-            raise
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, *anything) as error:
         problem = f"damaged or locked zip archive ({error})"
         raise InputError(problem, path, remedy="unpack it, or pack it again without a password") from None
