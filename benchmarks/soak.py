@@ -73,6 +73,15 @@ class Told(NamedTuple):
     sent: float
 
 
+class Memory(NamedTuple):
+    """What a server takes at a time: seconds since its start, MB of its own and of files, and open files."""
+
+    at: float
+    own: float
+    pages: float
+    files: int
+
+
 # --- questions and what models say alone -----------------------------------------------------------------------------
 
 
@@ -531,14 +540,34 @@ async def learning(clients: Clients, questions: Questions, seconds: float) -> No
         await asyncio.sleep(seconds)
 
 
-async def watching(server: Server, series: list[tuple[float, float, float, int]], seconds: float) -> None:
+async def watching(server: Server, series: list[Memory], seconds: float) -> None:
     """Note memory and open files from time to time."""
     begin = time.monotonic()
     while True:
         memory = server.memory()
         files = len(os.listdir(f"/proc/{server.process.pid}/fd"))
-        series.append((time.monotonic() - begin, memory["RssAnon"], memory["RssFile"], files))
+        series.append(Memory(time.monotonic() - begin, memory["RssAnon"], memory["RssFile"], files))
         await asyncio.sleep(seconds)
+
+
+async def being_late(most: list[float]) -> None:
+    """Note by how much this process, which is all clients, is late itself."""
+    while True:
+        begin = time.monotonic()
+        await asyncio.sleep(0.1)
+        most[0] = max(most[0], time.monotonic() - begin - 0.1)
+
+
+async def slowest(port: int, key: str) -> str:
+    """Return how long requests to /translate took, as the server saw it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request("/metrics", b"", {"x-api-key": key}, "GET"))
+    _, _, body = await answer(reader)
+    writer.close()
+    found = re.findall(r'camber_request_seconds_bucket{path="/translate",le="([^"]+)"} (\d+)', body.decode())
+    bounds = [(bound, int(count)) for bound, count in found]
+    total = bounds[-1][1]
+    return ", ".join(f"{count / total:.1%} within {bound} s" for bound, count in bounds if float(bound) >= 1.0)
 
 
 @asynccontextmanager
@@ -582,33 +611,45 @@ async def soak(server: Server, questions: Questions, place: Path, turns: Sequenc
     print(f"{sum(counts)} questions, {time.monotonic() - begin:.0f} s to find out what the models say", flush=True)
     clients = Clients(server.port, deadline)
     attackers = Attackers(server.port, questions.key, 30.0, deadline)
-    series: list[tuple[float, float, float, int]] = []
+    series: list[Memory] = []
+    late = [0.0]
     seconds = 60 * minutes
     good = True
 
     async with meanwhile(watching(server, series, seconds / 30)):
         await in_turns(clients, mixture, 16, min(5.0, seconds / 20))
+        cpu, start = server.cpu(), time.monotonic()
         capacity = await in_turns(clients, mixture, 16, min(20.0, seconds / 10))
+        cores = (server.cpu() - cpu) / (time.monotonic() - start)
         weblate = await in_turns(clients, lists, 8, min(10.0, seconds / 20))
-        print(f"capacity: {capacity:.0f} requests a second of the mixture; {weblate:.1f} lists of 20", flush=True)
+        print(
+            f"capacity: {capacity:.0f} requests a second of the mixture, with {cores:.2f} cores; "
+            f"{weblate:.1f} lists of 20 a second",
+            flush=True,
+        )
         good &= _verdict("capacity, 16 clients in turns", clients)
 
         clients = Clients(server.port, deadline)
         cpu, start = server.cpu(), time.monotonic()
-        async with meanwhile(replacing(place, turns, 20.0), learning(clients, questions, 2.0), *attackers.all()):
+        first = len(series)
+        others = [replacing(place, turns, 20.0), learning(clients, questions, 2.0), being_late(late)]
+        async with meanwhile(*others, *attackers.all()):
             await at_rate(clients, mixture, 2 * capacity, 0.7 * seconds, draw, leaving=0.03)
         wall = time.monotonic() - start
         right = sum(item.outcome == "right" for item in clients.told)
         print(
             f"twice the capacity for {0.7 * seconds:.0f} s: {right / wall:.0f} right answers a second "
-            f"({right / wall / capacity:.0%} of capacity), {(server.cpu() - cpu) / wall:.2f} cores"
+            f"({right / wall / capacity:.0%} of capacity), {(server.cpu() - cpu) / wall:.2f} cores; "
+            f"the clients themselves were late by {late[0]:.1f} s at most"
         )
+        loaded = series[first:]
         good &= _verdict("twice the capacity", clients)
         print("  those who mean no good: " + ", ".join(f"{a} {b} ×{n}" for (a, b), n in sorted(attackers.told.items())))
         print(f"  slow ones were listened to for {max(attackers.lived, default=0):.0f} s at most")
         for line in attackers.bad[:20]:
             print(f"  NOT AS IT SHOULD BE: {line}")
         good &= not attackers.bad
+        print("  the server's own view: " + await slowest(server.port, questions.key))
 
         clients = Clients(server.port, deadline)
         end = time.monotonic() + 0.2 * seconds
@@ -639,7 +680,7 @@ async def soak(server: Server, questions: Questions, place: Path, turns: Sequenc
     good &= server.process.poll() == 0 and all(item.outcome[0].islower() for item in before)
     clients.close()
 
-    _series(series)
+    _series(series, loaded)
     return good
 
 
@@ -652,16 +693,16 @@ def _verdict(name: str, clients: Clients) -> bool:
     return all(item.outcome[0].islower() for item in clients.told)
 
 
-def _series(series: Sequence[tuple[float, float, float, int]]) -> None:
+def _series(series: Sequence[Memory], loaded: Sequence[Memory]) -> None:
     print("minute, MB of its own, MB of files, open files:")
-    print("  " + "; ".join(f"{at / 60:.1f} {own:.0f} {pages:.0f} {files}" for at, own, pages, files in series))
-    third = len(series) // 3
+    print("  " + "; ".join(f"{it.at / 60:.1f} {it.own:.0f} {it.pages:.0f} {it.files}" for it in series))
+    third = len(loaded) // 3
     if third:
-        first, last = (
-            statistics.median(row[1] for row in part) for part in (series[third : 2 * third], series[-third:])
-        )
+        own = [it.own for it in loaded]
+        first, last = statistics.median(own[third : 2 * third]), statistics.median(own[-third:])
         print(
-            f"  its own, median of the second third {first:.0f} MB, of the last {last:.0f} MB ({last / first - 1:+.1%})"
+            f"  its own at twice the capacity, median of the second third: {first:.0f} MB, of the last: {last:.0f} "
+            f"({last / first - 1:+.1%})"
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from camber.serve.calls import Answer, Call, Refusal
+from camber.serve.calls import Answer, Call, Refusal, refused
 from camber.serve.house import House
 from camber.serve.protocols import apertium, deepl, libretranslate, moses, page, tmserver
 from camber.serve.spec import spec
@@ -200,22 +200,16 @@ class App:
             await held.enter_async_context(_attended(receive))
             if route.works:
                 await held.enter_async_context(house.place(until))
+            if call.is_slow:
+                await house.slowly(lambda: call.fields)
             return await route.handler(house, call)
         except Refusal as error:
-            answer = route.refuse(error)
-            if error.retry_after:
-                answer = answer_with(answer, {"retry-after": str(error.retry_after)})
-            return answer
+            return refused(error, route.refuse)
         except ClientDisconnect:
             raise
         except Exception:
             log.exception("a request to %s failed", self._label(call))
             return route.refuse(Refusal(500, "internal error"))
-
-
-def answer_with(answer: Answer, headers: Mapping[str, str]) -> Answer:
-    """Return an answer with more headers."""
-    return Answer(answer.content, answer.status, answer.type, {**answer.headers, **headers}, answer.stream)
 
 
 def _is_short(call: Call) -> bool:

@@ -7,11 +7,15 @@ import email.policy
 import json
 import math
 import re
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+_FORM = "application/x-www-form-urlencoded"
+#: bytes of a form that takes a moment to be read
+_LARGE = 65_536
 
 
 class Refusal(Exception):
@@ -49,6 +53,15 @@ class Answer:
         if isinstance(self.content, str):
             return self.content.encode("utf-8", "surrogatepass")
         return json.dumps(self.content, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def refused(error: Refusal, refuse: Callable[[Refusal], Answer]) -> Answer:
+    """Return an error as a protocol's clients expect it, with when another try may help."""
+    answer = refuse(error)
+    return replace(
+        answer,
+        headers={**answer.headers, "retry-after": str(error.retry_after)} if error.retry_after else answer.headers,
+    )
 
 
 @dataclass(frozen=True)
@@ -90,10 +103,19 @@ class Call:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether the body is meant to be JSON; some clients do not say so."""
-        if self.type:
-            return self.type == "application/json" or self.type.endswith("+json")
-        return self.body.lstrip()[:1] == b"{"
+        """Whether the body is meant to be JSON; some clients say nothing of it, or that it is a form or text.
+
+        >>> Call("POST", "/", headers={"content-type": "text/plain"}, body=b'{"q": "a"}').is_json
+        True
+        """
+        if self.type in ("", _FORM, "text/plain"):
+            return self.body.lstrip()[:1] == b"{"
+        return self.type == "application/json" or self.type.endswith("+json")
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it takes long to take the body apart: a large form."""
+        return len(self.body) > _LARGE and self.type in (_FORM, "multipart/form-data") and not self.is_json
 
     @cached_property
     def json(self) -> dict[str, Any]:

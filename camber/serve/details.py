@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from camber.memory.match import Match
 from camber.model.kinds import KINDS
 from camber.model.translator import Translation, Translator
 from camber.serve.jobs import Options
+from camber.text.tokenise import unescape
 
 #: candidates that are told
 CANDIDATES = 6
@@ -25,14 +26,15 @@ def details(text: str, best: Sequence[Translation], options: Options, finder: Te
     first = best[0]
     derivation = first.derivation
     names, values = contributions(options.translator, first)
+    plain = _plain(options.translator)
     spans = zip(
         derivation.spans.tolist(), derivation.target_spans.tolist(), derivation.rules.tolist(), values, strict=True
     )
     return {
         "source": text,
         "text": first.text,
-        "tokens": first.tokens,
-        "words": list(derivation.words),
+        "tokens": [plain(token) for token in first.tokens],
+        "words": [plain(word) for word in derivation.words],
         "links": [list(link) for link in first.links],
         "places": [list(place) for place in first.places],
         "features": names,
@@ -48,6 +50,11 @@ def details(text: str, best: Sequence[Translation], options: Options, finder: Te
         "alternatives": _alternatives(best),
         "terms": _terms(text, first, options.translator, finder),
     }
+
+
+def _plain(translator: Translator[Any]) -> Callable[[str], str]:
+    """Return what makes a token what was written: tokenisers escape what means something in Moses' formats."""
+    return str if translator.text.settings.tokenizer == "none" else unescape
 
 
 def _alternatives(best: Sequence[Translation]) -> list[dict[str, Any]]:
@@ -91,6 +98,7 @@ def _terms(
     """Return the terms in a text, and whether the translation has one of their targets."""
     if finder is None:
         return []
+    plain = _plain(translator)
     target = folded(item.derivation.words if not item.recalled else translator.text.target_tokens(item.text))
     found, first = [], 0
     for sentence in translator.paragraph(text).sentences:
@@ -99,7 +107,7 @@ def _terms(
             found.append(
                 {
                     "source": [first + term.begin, first + term.end],
-                    "targets": [" ".join(row) for row in term.targets],
+                    "targets": [" ".join(map(plain, row)) for row in term.targets],
                     "obeyed": any(_within(folded(row), target) for row in term.targets),
                 }
             )
@@ -107,7 +115,7 @@ def _terms(
             found.append(
                 {
                     "source": [first + ban.begin, first + ban.end],
-                    "forbidden": " ".join(ban.target),
+                    "forbidden": " ".join(map(plain, ban.target)),
                     "obeyed": not _within(folded(ban.target), target),
                 }
             )

@@ -54,6 +54,7 @@ class Language:
     words: Counter[str] = field(default_factory=Counter)
     _letters: Counter[str] = field(default_factory=Counter)  # pieces of one, two and three letters
     _contexts: Counter[str] = field(default_factory=Counter)  # what stands before the last letter of these
+    _seen: int = 0  # words, each as often as it was
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Language:
@@ -66,6 +67,7 @@ class Language:
         for text, count in counts.items():
             for word in words_of(text):
                 language.words[word] += count
+        language._seen = language.words.total()
         for word, count in language.words.items():
             shown = f"  {word} "
             weight = 1 + math.log(count)  # as new words are: the most frequent ones tell little of these
@@ -77,7 +79,7 @@ class Language:
 
     def score(self, word: str) -> float:
         """Return the logarithm of a word's probability."""
-        total = self.words.total() + 1.0
+        total = self._seen + 1.0
         spelt = 0.0
         shown = f"  {word} "
         for end in range(2, len(shown)):

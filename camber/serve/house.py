@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,12 +30,15 @@ from camber.serve.jobs import Best, Decoding, Options
 from camber.serve.keys import LEARN, MATCH, TRANSLATE, Key, Keys
 from camber.serve.languages import base_code, in_order, resolve
 from camber.serve.metrics import Metrics
+from camber.serve.places import Places
 from camber.serve.settings import ECHO, ServeSettings
 from camber.serve.texts import Pieces, longest_line, pieces_of
 from camber.text.tags import TEXT
 
 #: requests whose long bodies are read at a time
 _BODIES = 32
+#: the share of a deadline after which those who came last are served first
+_PATIENCE = 0.75
 
 
 class Translated(NamedTuple):
@@ -74,7 +77,8 @@ class House:
         self.glossaries = Glossaries(glossaries)
         self.decoding = Decoding(threads or default_threads(), settings.batch, settings.cache, self.metrics)
         self.ready = False
-        self._places = self._bodies = asyncio.Semaphore(0)
+        patience = _PATIENCE * settings.deadline
+        self._places, self._bodies = Places(settings.queue, patience), Places(_BODIES, patience)
         self._detector: asyncio.Task[Detector] | None = None
         self._aside = ThreadPoolExecutor(1, "aside")  # what takes a moment and is not decoding
         self._slowly = ThreadPoolExecutor(1, "slowly")  # what takes seconds
@@ -87,7 +91,6 @@ class House:
 
     async def open(self) -> None:
         """Begin to work."""
-        self._places, self._bodies = asyncio.Semaphore(self.settings.queue), asyncio.Semaphore(_BODIES)
         self.decoding.start()
         if self.settings.reload:
             self._watching = asyncio.create_task(self._watch())
@@ -168,23 +171,13 @@ class House:
         """Return when a request that comes now must be answered, on the clock of the event loop."""
         return asyncio.get_running_loop().time() + self.settings.deadline
 
-    @asynccontextmanager
-    async def place(self, until: float, *, to_read: bool = False) -> AsyncIterator[None]:
+    def place(self, until: float, *, to_read: bool = False) -> AbstractAsyncContextManager[None]:
         """Hold one of the places for requests; :class:`Busy` if none becomes free in time.
 
         Places `to_read` are for those whose body is long: there are few, so that senders who never end keep nobody
         from work.
         """
-        places = self._bodies if to_read else self._places
-        try:
-            async with asyncio.timeout_at(until):
-                await places.acquire()
-        except TimeoutError:
-            raise Busy from None
-        try:
-            yield
-        finally:
-            places.release()
+        return (self._bodies if to_read else self._places).one(until)
 
     # --- languages ---------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ turn, so that a long job does not hold up short ones. What nobody waits for any 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 import time
 from collections import OrderedDict, deque
@@ -24,6 +25,9 @@ from camber.serve.metrics import SIZES, Metrics
 from camber.serve.tokens import translate_tokens
 
 Best = list[Translation]
+#: texts of a job that is done whenever it comes, and the longer ones that are worked on at a time: were it all, none of
+#: them would be done soon, and when there are too many, none in time
+_SHORT, _LONG_ONES = 4, 4
 
 
 class Options(NamedTuple):
@@ -47,6 +51,12 @@ class Job:
     waiting: deque[int] = field(default_factory=deque)  # places of texts that nobody has taken yet
     done: asyncio.Queue[tuple[int, Best | Exception]] = field(default_factory=asyncio.Queue)
     given_up: bool = False
+    number: int = 0  # how many came before it
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it has so many texts that it takes turns with few others."""
+        return len(self.texts) > _SHORT
 
 
 class Cache:
@@ -85,6 +95,7 @@ class Decoding:
     def __init__(self, threads: int, batch: int, cache: int, metrics: Metrics) -> None:
         self.threads, self.batch, self.cache, self.metrics = threads, batch, Cache(cache), metrics
         self._jobs: deque[Job] = deque()
+        self._numbers = itertools.count()
         self._ready = threading.Condition()
         self._idle, self._closing = threads, False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -133,6 +144,7 @@ class Decoding:
                 job.done.put_nowait((place, found))
         if job.waiting:
             with self._ready:
+                job.number = next(self._numbers)
                 self._jobs.append(job)
                 self._ready.notify_all()
         try:
@@ -178,6 +190,8 @@ class Decoding:
                 self._ready.wait()
             options = self._jobs[0].options
             alike = [job for job in self._jobs if job.options == options and not job.given_up and job.waiting]
+            long = sorted(job.number for job in alike if job.is_long)[:_LONG_ONES]
+            alike = [job for job in alike if not job.is_long or job.number in long]
             # other threads that have nothing to do get their share
             most = min(self.batch, -(-sum(len(job.waiting) for job in alike) // max(self._idle, 1)))
             taken: list[tuple[Job, int]] = []

@@ -229,12 +229,8 @@ async def _ask(app: App, leave: asyncio.Event) -> list[Any]:
     return sent
 
 
-def _run(app: App, work: Callable[[], Any]) -> None:
-    async def whole() -> None:
-        app.house._places = asyncio.Semaphore(1)
-        await asyncio.wait_for(work(), 60)
-
-    asyncio.run(whole())
+def _run(work: Callable[[], Any]) -> None:
+    asyncio.run(asyncio.wait_for(work(), 60))
 
 
 def test_what_a_client_asked_for_is_given_up_when_it_goes_away(waiting: tuple[App, Waiting]) -> None:
@@ -255,7 +251,7 @@ def test_what_a_client_asked_for_is_given_up_when_it_goes_away(waiting: tuple[Ap
         assert len(handler.calls) == 2  # the second one was never begun
         assert app.house.metrics.total("camber_requests_total", path="/translate", status="499") == 2
 
-    _run(app, work)
+    _run(work)
 
 
 def test_the_time_that_a_request_waits_for_its_place_counts(waiting: tuple[App, Waiting]) -> None:
@@ -272,7 +268,7 @@ def test_the_time_that_a_request_waits_for_its_place_counts(waiting: tuple[App, 
         assert len(handler.calls) == 2
         assert all(call.until < later for call in handler.calls)
 
-    _run(app, work)
+    _run(work)
 
 
 def test_a_pair_is_learnt_to_the_end_although_its_sender_has_gone(
@@ -301,7 +297,7 @@ def test_a_pair_is_learnt_to_the_end_although_its_sender_has_gone(
             await asyncio.sleep(0.01)
         assert model.translator is not before
 
-    asyncio.run(asyncio.wait_for(work(), 60))
+    _run(work)
 
 
 def test_the_log_names_no_connection(impatient: Running) -> None:

@@ -9,6 +9,7 @@ import shutil
 import threading
 import time
 import urllib.request
+import xmlrpc.client
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,25 @@ def test_a_long_request_does_not_hold_up_a_short_one() -> None:
     _decoding(work, batch=4)
 
 
+def test_long_requests_are_begun_when_others_are_finished() -> None:
+    async def work(decoding: Decoding, slow: Slow) -> None:
+        blocked = asyncio.create_task(_asked(decoding, slow, ["first"]))
+        await _begun(slow)
+        names = "abcdefghij"
+        tasks = [asyncio.create_task(_asked(decoding, slow, [f"{name}{k}" for k in range(20)])) for name in names]
+        await asyncio.sleep(0.05)
+        slow.go.set()
+        await asyncio.gather(blocked, *tasks)
+        order = [text[0] for batch in slow.batches[1:] for text in batch]
+        begun = [order.index(name) for name in names]
+        done = [max(place for place, name in enumerate(order) if name == own) for own in names]
+        assert begun == sorted(begun)
+        for start in begun:  # four at a time
+            assert sum(begin < start < end for begin, end in zip(begun, done, strict=True)) <= 3
+
+    _decoding(work, batch=4)
+
+
 def test_what_is_not_done_by_the_deadline_is_refused_and_never_begun() -> None:
     async def work(decoding: Decoding, slow: Slow) -> None:
         first = asyncio.create_task(_asked(decoding, slow, ["first"]))
@@ -248,10 +268,13 @@ def test_a_busy_server_says_when_to_try_again_in_every_protocol(serving: Serving
     slow = Slow()
     for model in house.models.values():
         model.translator.translations = slow.translations
+        model.translator.decoder.decode = lambda *_, **__: slow.translations(["tokens"], 1)
     answers = {
         "libretranslate": (client.post("/translate", json=BONJOUR), 429),
         "deepl": (client.post("/v2/translate", json={"text": ["Bonjour"], "target_lang": "EN"}), 429),
         "apertium": (client.get("/translate", params={"q": "Bonjour", "langpair": "fr|en"}), 503),
+        "apertium, a form": (client.post("/translate", data={"q": "Bonjour", "langpair": "fr|en"}), 503),
+        "moses": (client.post("/RPC2", content=xmlrpc.client.dumps(({"text": "Bonjour"},), "translate")), 503),
     }
     slow.go.set()
     for answer, status in answers.values():

@@ -66,6 +66,12 @@ def test_phrases_cover_both_sides_and_features_add_up_to_the_score(client: TestC
             assert begin < 0 or piece["text"][begin:end].lower() == word.lower()
 
 
+def test_words_are_told_as_they_are_written_not_as_tables_escape_them(client: TestClient) -> None:
+    (piece,) = seen(client, "Je vois l'ami [aujourd'hui] & 'demain'")["pieces"]
+    assert not re.search("&[a-z#0-9]+;", " ".join([*piece["tokens"], *piece["words"]]))
+    assert {"[", "]", "&"} <= set(piece["tokens"])
+
+
 def test_terms_are_told_with_whether_they_are_obeyed(client: TestClient, serving: Serving, tmp_path: Path) -> None:
     (piece,) = seen(client, "Lire le livre", terms=[["livre", "tome"], ["porte", "gate"]])["pieces"]
     assert piece["terms"] == [{"source": [2, 3], "targets": ["tome"], "obeyed": True}]
@@ -360,6 +366,29 @@ def test_an_alternative_is_one_key_away(page: Browser) -> None:
     wanted = page.run("return document.querySelector('.alternatives button').lastChild.textContent")
     page.press("alt", "1")
     page.wait_for_text("#output", wanted)
+
+
+@browsing
+@pytest.mark.slow
+def test_lines_of_a_long_text_are_folded_and_keys_are_for_the_line_of_the_caret(page: Browser) -> None:
+    texts = ["Bonjour", "Ouvrir le fichier", "Lire le livre", "Où est le fichier ?", "Voir la maison"]
+    page.run("const e = document.querySelector('#source'); e.value = ''; e.focus()")
+    page.type("#source", "\n".join(texts))
+    page.wait("return document.querySelectorAll('.line').length === 5")
+    assert page.text("#output").splitlines()[:2] == ["Hello", "Open the file"]
+    assert page.run("return document.querySelectorAll('.ribbon, .alternatives').length") == 0
+    page.click(".line[data-place='3'] summary")
+    page.wait("return document.querySelectorAll('.line[data-place=\"3\"] .ribbon').length > 0")
+    page.run("const e = document.querySelector('#source'); e.focus(); e.setSelectionRange(30, 30)")
+    page.press("control", "enter")
+    page.wait("return document.activeElement.matches('.line[data-place=\"2\"] textarea')")
+    page.press("escape")
+    page.run("const e = document.querySelector('#source'); e.focus(); e.setSelectionRange(45, 45)")
+    other = ".line[data-place='3'] .alternatives button"
+    wanted = page.run("return document.querySelector(arguments[0]).lastChild.textContent", other)
+    page.press("alt", "1")
+    page.wait("return document.querySelector('#output').innerText.split('\\n')[3] === arguments[0]", wanted.strip())
+    assert not page.log()
 
 
 @browsing

@@ -4,7 +4,7 @@ import { rerank, steps, translateFile } from "./files.js";
 import { lineView, make, targetText } from "./view.js";
 
 const $ = (id) => document.getElementById(id);
-const state = { models: [], learns: false, pieces: [], between: [], asked: 0, model: null, stop: null, timer: 0 };
+const state = { models: [], learns: false, pieces: [], lines: [], outputs: [], between: [], asked: 0, model: null, stop: null, timer: 0 };
 const WAIT = 250; // milliseconds after the last key
 
 function headers() {
@@ -80,15 +80,14 @@ const acts = {
   take(piece, text) {
     piece.text = text;
     piece.places = [];
-    piece.taken = true;
-    render();
+    render(piece);
     $("status").textContent = "taken; confirm it to let the model learn it";
     $("lines").querySelector(`[data-place="${piece.place}"] .confirm`)?.focus();
   },
   edit(piece, line) {
     const box = make("textarea", { rows: "2", "aria-label": "the translation, to be edited", lang: state.model.target, dir: $("output").dir });
     box.value = piece.text;
-    const leave = () => { render(); $("source").focus(); };
+    const leave = () => { render(piece); $("source").focus(); };
     box.addEventListener("keydown", (event) => {
       if (event.key === "Escape") leave();
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -127,31 +126,37 @@ function forget(match) {
   return remember("/api/forget", match.source, match.target, "forgotten ", undo);
 }
 
-function render() {
-  const model = state.model;
-  acts.confirm = state.learns && model.takes_pairs ? confirm : null;
-  acts.forget = state.learns && model.takes_pairs ? forget : null;
-  $("lines").replaceChildren();
-  $("output").replaceChildren(state.between[0] || "");
-  let sum = 0;
-  let words = 0;
-  state.pieces.forEach((piece, place) => {
-    if (piece) {
-      const line = lineView(piece, model, acts);
-      line.dataset.place = place;
-      $("lines").append(line);
-      $("output").append(targetText(line, piece));
-      if (piece.confidence !== null) {
-        sum += piece.confidence * piece.words.length;
-        words += piece.words.length;
-      }
-    } else {
-      $("output").append("…");
-    }
-    $("output").append(state.between[place + 1] || "");
-  });
-  const sure = Math.round((100 * sum) / words);
-  $("sure").textContent = words ? `confidence ${sure} %${model.calibrated ? "" : ", not calibrated"}` : "";
+// Lines beyond these are folded: of a long text, its words and its buttons are enough to begin with.
+const UNFOLDED = 3;
+
+// Make room for the lines of a text, which are shown as they come; until then, what was there before stays.
+function prepare(between, count) {
+  state.between = between;
+  state.pieces = new Array(count).fill(null);
+  state.lines = state.pieces.map((_, place) => state.lines[place] ?? make("div"));
+  state.outputs = state.pieces.map((_, place) => state.outputs[place] ?? make("span", {}, "…"));
+  $("lines").replaceChildren(...state.lines);
+  $("output").replaceChildren(between[0] || "", ...state.outputs.flatMap((element, place) => [element, between[place + 1] || ""]));
+  const able = state.learns && state.model.takes_pairs;
+  acts.confirm = able ? confirm : null;
+  acts.forget = able ? forget : null;
+}
+
+// Show a line, for the first time or anew.
+function render(piece) {
+  const { model } = state;
+  const line = lineView(piece, model, acts, state.pieces.length <= UNFOLDED);
+  const output = make("span", {}, targetText(line, piece));
+  line.dataset.place = piece.place;
+  state.pieces[piece.place] = piece;
+  state.lines[piece.place].replaceWith(line);
+  state.lines[piece.place] = line;
+  state.outputs[piece.place].replaceWith(output);
+  state.outputs[piece.place] = output;
+  const sure = state.pieces.filter((it) => it && it.confidence !== null);
+  const words = sure.reduce((sum, it) => sum + it.words.length, 0);
+  const share = sure.reduce((sum, it) => sum + it.confidence * it.words.length, 0) / words;
+  $("sure").textContent = words ? `confidence ${Math.round(100 * share)} %${model.calibrated ? "" : ", not calibrated"}` : "";
 }
 
 async function translate() {
@@ -160,10 +165,8 @@ async function translate() {
   showCurl();
   if (state.stop) state.stop.abort();
   if (!text.trim()) {
-    state.pieces = [];
-    state.between = [];
-    for (const id of ["output", "lines"]) $(id).replaceChildren();
-    $("sure").textContent = "";
+    prepare([], 0);
+    for (const id of ["sure", "detected"]) $(id).textContent = "";
     return;
   }
   state.stop = new AbortController();
@@ -181,15 +184,13 @@ async function translate() {
         const [source, target] = step.model.split("-").length === 2 ? step.model.split("-") : [chosen().source, chosen().target];
         showModel(modelOf({ source, target }));
         $("detected").textContent = step.detected ? `${step.detected.language}, ${Math.round(step.detected.confidence)} % sure` : "";
-        state.between = step.between;
-        state.pieces = new Array(step.count).fill(null);
+        prepare(step.between, step.count);
+        trouble("");
         first = false;
       } else {
-        state.pieces[step.place] = step;
+        render(step);
       }
     }
-    render();
-    trouble("");
   } catch (error) {
     if (error.name !== "AbortError") trouble(error.message);
   }
@@ -238,14 +239,27 @@ $("rerank").addEventListener("click", async () => {
     $("rerank-status").textContent = error.message;
   }
 });
+// The line that has the focus, or else the one that the caret is in.
+function current() {
+  const line = document.activeElement?.closest(".line");
+  if (line) return state.pieces[line.dataset.place];
+  let end = 0;
+  return state.pieces.find((piece, place) => {
+    end += state.between[place].length + (piece?.source.length ?? 0);
+    return $("source").selectionStart <= end;
+  }) ?? state.pieces.at(-1);
+}
+
 document.addEventListener("keydown", (event) => {
+  if ($("view-text").hidden) return;
+  const piece = current();
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    $("lines").querySelector(".edit")?.click();
+    if (piece) state.lines[piece.place].querySelector(".edit")?.click();
     event.preventDefault();
   }
   if (event.altKey && /^[1-9]$/.test(event.key)) {
-    const buttons = $("lines").querySelectorAll(".alternatives button");
-    buttons[Number(event.key) - 1]?.click();
+    const other = piece?.alternatives[Number(event.key) - 1];
+    if (other) acts.take(piece, other.text);
     event.preventDefault();
   }
 });

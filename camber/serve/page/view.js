@@ -114,6 +114,14 @@ function width(text) {
   return ruler.measureText(text).width;
 }
 
+// A text that is no wider than that, with an ellipsis if need be.
+function cut(text, most) {
+  if (width(text) <= most) return text;
+  const letters = [...text];
+  while (letters.length && width(`${letters.join("")}…`) > most) letters.pop();
+  return `${letters.join("")}…`;
+}
+
 export function ribbons(piece, rtl) {
   const order = piece.parts.map((_, k) => k).sort((a, b) => piece.parts[a].source[0] - piece.parts[b].source[0]);
   const phrase = (words, [begin, end]) => words.slice(begin, end).join(" ") || "∅";
@@ -163,15 +171,17 @@ export function features(piece) {
   const low = Math.min(...sums.map((s) => s[0]), 0);
   const high = Math.max(...sums.map((s) => s[1]), 0.001);
   const names = piece.parts.map((part) => piece.words.slice(...part.target).join(" ") || "∅");
-  const left = Math.min(220, Math.max(...names.map(width)) + 14);
-  const scale = 420 / (high - low || 1);
+  const room = Math.min(650, document.documentElement.clientWidth - 60); // a phone has less
+  const left = Math.min(0.34 * room, Math.max(...names.map(width)) + 14);
+  const wide = room - left - 10;
+  const scale = wide / (high - low || 1);
   const zero = left - low * scale;
   const tall = 22 * piece.parts.length + 4;
-  const svg = draw("svg", { width: left + 430, height: tall, viewBox: `0 0 ${left + 430} ${tall}`, role: "img" });
+  const svg = draw("svg", { width: room, height: tall, viewBox: `0 0 ${room} ${tall}`, role: "img" });
   svg.append(draw("title", {}, "What each feature adds to the score of every phrase"));
   piece.parts.forEach((part, k) => {
     const y = 22 * k + 4;
-    svg.append(draw("text", { class: "ink", x: left - 8, y: y + 13, "text-anchor": "end" }, names[k]));
+    svg.append(draw("text", { class: "ink", x: left - 8, y: y + 13, "text-anchor": "end" }, cut(names[k], left - 8)));
     let ends = [zero, zero];
     part.features.forEach((value, feature) => {
       if (!value) return;
@@ -203,8 +213,28 @@ export function difference(pieces, one, two) {
   return fragment;
 }
 
-// One line of the text with all that there is to see of it; `acts` are what buttons do.
-export function lineView(piece, model, acts) {
+// What is seen of a line when it is unfolded: other translations, phrases, features.
+function inside(piece, model, acts) {
+  const rtl = [model.source_rtl, model.target_rtl];
+  const found = [];
+  if (piece.alternatives.length) {
+    const list = make("ol", { class: "alternatives", "aria-label": "Alternatives" });
+    piece.alternatives.forEach((item, k) => list.append(make("li", {},
+      make("button", { type: "button", lang: model.target, dir: rtl[1] ? "rtl" : "ltr", onclick: () => acts.take(piece, item.text) },
+        make("kbd", {}, `${k + 1}`), " ", item.text))));
+    found.push(make("h3", {}, "Alternatives"), list);
+  }
+  if (piece.parts.length) {
+    found.push(make("h3", {}, piece.recalled ? "Phrases of the decoder's own translation" : "Phrases"),
+      make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": "Phrases" }, ribbons(piece, rtl)));
+    if (piece.features.length) found.push(make("h3", {}, `Features: what each adds to the score of ${piece.score.toFixed(2)}`), features(piece));
+  }
+  return found;
+}
+
+// One line of the text with all that there is to see of it; `acts` are what buttons do, and what is not seen at once is
+// `open` or folded.
+export function lineView(piece, model, acts, open) {
   const line = make("article", { class: "line", "aria-label": `line ${piece.place + 1}` });
   line.links = piece.links;
   const termAt = (at) => piece.terms.find((term) => term.source[0] <= at && at < term.source[1]);
@@ -237,19 +267,12 @@ export function lineView(piece, model, acts) {
           "aria-label": `Forget: ${match.source} → ${match.target}`, onclick: () => acts.forget(match) }, "Forget") : ""));
     }
   }
-  if (piece.alternatives.length) {
-    const list = make("ol", { class: "alternatives", "aria-label": "Alternatives" });
-    piece.alternatives.forEach((item, k) => list.append(make("li", {},
-      make("button", { type: "button", lang: model.target, dir: rtl[1] ? "rtl" : "ltr", onclick: () => acts.take(piece, item.text) },
-        make("kbd", {}, `${k + 1}`), " ", item.text))));
-    line.append(make("h3", {}, "Alternatives"), list);
-  }
-  if (piece.parts.length) {
-    line.append(make("h3", {}, piece.recalled ? "Phrases of the decoder's own translation" : "Phrases"),
-      make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": "Phrases" }, ribbons(piece, rtl)));
-    if (piece.features.length) {
-      line.append(make("details", { open: true }, make("summary", {}, `Features: what each adds to the score of ${piece.score.toFixed(2)}`), features(piece)));
-    }
+  if (piece.alternatives.length || piece.parts.length) {
+    const more = make("details", { class: "more", open }, make("summary", {}, "Alternatives, phrases, features"));
+    const fill = () => { if (more.open && more.childElementCount === 1) more.append(...inside(piece, model, acts)); };
+    more.addEventListener("toggle", fill);
+    fill();
+    line.append(more);
   }
   return line;
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from camber.serve.calls import Answer, Busy, Call, Refusal
+from camber.serve.calls import Answer, Busy, Call, Refusal, refused
 from camber.serve.detect import Detected
 from camber.serve.house import House, Translated
 from camber.serve.keys import LEARN
@@ -77,7 +77,7 @@ async def translate(house: House, call: Call) -> Answer:
         try:
             return await apertium.translate(house, call)
         except Refusal as error:
-            return apertium.refusal(error)
+            return refused(error, apertium.refusal)
     house.allowed(call)
     ask = parse(call)
     house.check_sizes(ask.texts)

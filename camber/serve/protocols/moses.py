@@ -195,8 +195,6 @@ async def call(house: House, call: Call) -> Answer:
         return _written(xmlrpc.client.dumps((result,), methodresponse=True, allow_none=True))
     except Fault as fault:
         return _fault(fault.code, fault.text)
-    except Refusal as error:
-        return refusal(error)
 
 
 async def _result(house: House, call: Call, name: str, parameters: list[Any]) -> Any:
