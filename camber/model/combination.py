@@ -7,7 +7,9 @@ tuned or removed (large files are hard links where the file system has them).
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Sequence
+from functools import partial
 
 from camber.decode.consensus.features import ConsensusFeatures
 from camber.decode.consensus.search import ConsensusSearch
@@ -101,13 +103,26 @@ def _name(translator: Translator) -> str:
 
 
 def write_members(draft: Draft, members: Sequence[ModelDirectory], memory: Memory | None) -> None:
-    """Copy the members into a combination that is being written, with the pairs that were added to them."""
+    """Copy the members into a combination that is being written, with the pairs that were added to them.
+
+    One that is not any more what it was when it was opened is an error.
+    """
     for number, member in enumerate(members, 1):
-        for name in (MANIFEST, *member.files):
-            draft.take(member.path / name, f"{FOLDER}/{number}/{name}")
-        take_journal(member.path, draft.folder / FOLDER / str(number))
-    draft.take_folder(members[0].path / "text", "text")
+        now = ModelDirectory.opened(member.path, partial(_taken, draft, member, f"{FOLDER}/{number}"))
+        if now.signature != member.signature:
+            raise ModelError(f"{member.path}: it changed while it was combined; combine the models again")
+    draft.take_folder(draft.folder / FOLDER / "1" / "text", "text")
     if memory is not None:
         for name, lines in zip(FILES, (memory.source, memory.target, memory.tokens), strict=True):
             write_lines(draft.path(name), lines)
     draft.sizes["members"] = len(members)
+
+
+def _taken(draft: Draft, before: ModelDirectory, folder: str, now: ModelDirectory) -> ModelDirectory:
+    """Take over the files of a member if it is still the one that it was before; return what is there now."""
+    if now.signature == before.signature:
+        shutil.rmtree(draft.folder / folder, ignore_errors=True)
+        for name in (MANIFEST, *now.files):
+            draft.take(now.path / name, f"{folder}/{name}")
+        take_journal(now.path, draft.folder / folder)
+    return now

@@ -19,7 +19,7 @@ from camber.decode.consensus.grams import pair_bleu
 from camber.decode.consensus.search import ConsensusSearch, Joined
 from camber.decode.consensus.settings import ConsensusSettings
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, ModelError
+from camber.errors import CamberError
 from camber.features.feature import names_of
 from camber.features.weights import Weights
 from camber.files import read_parallel
@@ -112,9 +112,6 @@ def combine_models(
     result = combine(translator, source, references, chosen, seed=seed, engine=engine)
     recorded = {TABLE: {**own.to_dict(), "scales": list(result.scales)}, "combine": chosen.to_dict()}
     with write_model(out, COMBINATION, recorded) as draft:
-        for directory in directories:
-            if ModelDirectory.open(directory.path).signature != directory.signature:
-                raise ModelError(f"{directory.path}: it changed while it was combined; combine the models again")
         write_members(draft, directories, translator.memory)
         result.weights.write(draft.path("weights.tsv"))
     return result

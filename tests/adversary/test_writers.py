@@ -17,13 +17,16 @@ from toys.lists import flipped
 
 from camber.errors import CamberError, ModelError
 from camber.features.weights import Weights
+from camber.model import combination as combination_module
 from camber.model import directory as directory_module
 from camber.model.directory import ModelDirectory
 from camber.model.translator import load
 from camber.pipeline import add as add_module
+from camber.pipeline import combine as combine_module
 from camber.pipeline import forget as forget_module
 from camber.pipeline import tune as tune_module
 from camber.pipeline.add import add
+from camber.pipeline.combine import combine_models
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import PairsAdded, Training, train
 from camber.pipeline.tune import tune_model
@@ -246,3 +249,25 @@ def test_a_reranker_and_a_translator(model, files):
     with pytest.raises(ModelError, match="must not replace"):
         Reranker().fit(nbest, references).save(model)
     assert load(model).translate(LINES)
+
+
+@pytest.mark.parametrize("moment", ["before its files are read", "while its files are read"])
+def test_a_member_changes_while_it_is_combined(moment, model, files, meanwhile):
+    def other() -> None:
+        shutil.rmtree(model.with_name("m.work"))
+        _train(files, model, "shorter")
+
+    before = moment.startswith("before")
+    meanwhile(*((combine_module, "write_members") if before else (combination_module, "take_journal")), other)
+    with pytest.raises(ModelError, match="changed while it was combined"):
+        combine_models([model], files / "dev.es", files / "dev.en", model.parent / "c", settings={"mbr_size": 5})
+    assert not (model.parent / "c").exists()
+    ModelDirectory.open(model, verify=True)
+
+
+def test_pairs_are_added_while_models_are_combined(model, files, meanwhile):
+    meanwhile(combine_module, "combine", lambda: add(model, *PAIR))
+    with pytest.raises(ModelError, match="changed while it was combined"):
+        combine_models([model], files / "dev.es", files / "dev.en", model.parent / "c", settings={"mbr_size": 5})
+    combine_models([model], files / "dev.es", files / "dev.en", model.parent / "c", settings={"mbr_size": 5})
+    assert load(model.parent / "c", verify=True).translate(PAIR[0]) == PAIR[1]
