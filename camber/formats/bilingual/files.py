@@ -30,6 +30,8 @@ from camber.registry import Entry, Registry
 _HEAD = 1 << 16
 #: formats that take what no other one does
 _ANY_TEXT = ("table", "plain")
+#: what reading a damaged file of an archive raises
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _before_root = re.compile(
     r"\ufeff?(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[<>\"']|\"[^\"]*\"|'[^']*')*+(?:\[.*?\]\s*)?>)*", re.S
@@ -231,9 +233,9 @@ def _hidden(name: str) -> bool:
 
 
 @contextmanager
-def _reading_zip(path: str | Path, *anything: type[Exception]) -> Iterator[None]:
+def _reading_zip(path: str | Path, caught: type[Exception] | tuple[type[Exception], ...] = _DAMAGE) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, *anything) as error:
+    except caught as error:
         problem = f"damaged or locked zip archive ({error})"
         raise InputError(problem, path, remedy="unpack it, or pack it again without a password") from None
