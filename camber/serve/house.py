@@ -156,7 +156,7 @@ class House:
         if right == LEARN and not self.settings.learn and not (key and LEARN in key.rights):
             raise Refusal(403, "This server does not learn: start it with --learn, or use a key that may")
         if right in (LEARN, MATCH) and key is None and call.foreign:
-            raise Refusal(403, "What a memory holds is for pages of others only with a key")
+            raise Refusal(403, "What memories and glossaries hold is for pages of others only with a key")
         return key
 
     def may_learn(self, call: Call) -> bool:

@@ -19,7 +19,7 @@ from camber.errors import CamberError, InputError
 from camber.files import read_lines, write_lines
 
 TRANSLATE, LEARN = RIGHTS = ("translate", "learn")
-#: to see what a memory has like a segment, which every key may
+#: to see what a memory has like a segment, and glossaries, which every key may
 MATCH = "match"
 
 

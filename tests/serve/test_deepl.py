@@ -141,3 +141,15 @@ def test_errors_have_a_message(client: TestClient, values: dict[str, Any]) -> No
     answer = post(client, **values)
     assert answer.status_code == 400
     assert answer.json()["message"]
+
+
+def test_glossaries_are_not_for_pages_of_others(client: TestClient) -> None:
+    ours = {"name": "ours", "source_lang": "fr", "target_lang": "en", "entries": "livre\ttome", "entries_format": "tsv"}
+    made = client.post("/v2/glossaries", json=ours).json()["glossary_id"]
+    place = f"/v2/glossaries/{made}"
+    elsewhere = {"origin": "https://elsewhere.example"}
+    assert client.post("/v2/glossaries", json=ours, headers=elsewhere).status_code == 403
+    for path in ("/v2/glossaries", place, f"{place}/entries"):
+        assert client.get(path, headers=elsewhere).status_code == 403
+    assert client.delete(place, headers=elsewhere).status_code == 403
+    assert client.get(f"{place}/entries").text == "livre\ttome"

@@ -31,6 +31,21 @@ def test_tokens_go_in_and_come_out(client: TestClient) -> None:
     assert rpc(client, "translate", {"text": ""}) == {"text": ""}
 
 
+def test_who_escapes_no_apostrophes_gets_none_escaped(serving: Serving, own_french: Path) -> None:
+    client = serving([own_french], learn=True)
+    pair = {"q": "L'ami d'Anne & moi", "s": "Anne's friend & I", "source": "fr", "target": "en"}
+    assert client.post("/suggest", json=pair).json() == {"success": True}
+    escaped = rpc(client, "translate", {"text": "l&apos; ami d&apos; Anne &amp; moi", "align": True})
+    plain = rpc(client, "translate", {"text": "l' ami d' Anne & moi", "align": True})
+    assert escaped["text"] == "Anne &apos;s friend &amp; I"
+    assert plain["text"] == "Anne 's friend & I"
+    longer = [
+        rpc(client, "translate", {"text": f"voir {text}"})["text"]
+        for text in ("l&apos; ami d&apos; Anne &amp; moi", "l' ami d' Anne & moi")
+    ]
+    assert longer[0].replace("&apos;", "'").replace("&amp;", "&") == longer[1] != longer[0]
+
+
 def test_positions_are_those_of_the_tokens_that_came(client: TestClient) -> None:
     on: tuple[Any, ...] = (True, 1, "true", "True")
     for value in on:

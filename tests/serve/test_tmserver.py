@@ -30,6 +30,7 @@ def test_pairs_of_the_training_are_found_by_likeness(client: TestClient) -> None
     assert found[0] == {"source": "Ouvrir le fichier", "target": "Open the file", "quality": 75, "rank": 75}
     assert [item["quality"] for item in found] == sorted((item["quality"] for item in found), reverse=True)
     assert len(client.get("/fr/en/unit/" + quote("Ouvrir le grand fichier") + "?max_candidates=1").json()) == 1
+    assert client.get("/fr/en/unit/" + quote("Ouvrir le grand fichier") + "?min_similarity=76").json() == []
 
 
 def test_other_languages_and_memories_are_refused(serving: Serving, client: TestClient) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from camber.serve.calls import Answer, Busy, Call, Refusal
 from camber.serve.glossaries import Kept, read_entries
 from camber.serve.house import House
+from camber.serve.keys import MATCH
 from camber.serve.languages import base_code, language_name, plain_code
 from camber.serve.protocols.libretranslate import ECHO_HEADER, languages_of
 
@@ -177,7 +178,7 @@ async def glossary_pairs(house: House, call: Call) -> Answer:
 
 async def make_glossary(house: House, call: Call) -> Answer:
     """Make a glossary."""
-    house.allowed(call)
+    house.allowed(call, MATCH)
     for name in ("name", "source_lang", "target_lang", "entries", "entries_format"):
         if not call.text(name):
             raise Refusal(400, f"Parameter '{name}' not specified.")
@@ -190,25 +191,25 @@ async def make_glossary(house: House, call: Call) -> Answer:
 
 async def list_glossaries(house: House, call: Call) -> Answer:
     """Tell all glossaries."""
-    house.allowed(call)
+    house.allowed(call, MATCH)
     return Answer({"glossaries": [_told(kept) for kept in house.glossaries]})
 
 
 async def glossary(house: House, call: Call) -> Answer:
     """Tell of one glossary."""
-    house.allowed(call)
+    house.allowed(call, MATCH)
     return Answer(_told(house.glossaries.find(_id(call))))
 
 
 async def glossary_entries(house: House, call: Call) -> Answer:
     """Tell the entries of a glossary."""
-    house.allowed(call)
+    house.allowed(call, MATCH)
     return Answer(house.glossaries.find(_id(call)).tsv, type="text/tab-separated-values; charset=utf-8")
 
 
 async def delete_glossary(house: House, call: Call) -> Answer:
     """Forget a glossary."""
-    house.allowed(call)
+    house.allowed(call, MATCH)
     house.glossaries.delete(_id(call))
     return Answer(status=204)
 

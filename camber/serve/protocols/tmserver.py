@@ -16,7 +16,8 @@ from camber.serve.keys import LEARN, MATCH
 
 #: a path as it came: a segment may have slashes of its own
 PATH = re.compile(r"/{1,2}(?:tmserver/)?([\w@-]{2,20})/([\w@-]{2,20})/unit/(.*)", re.DOTALL)
-_MOST = 20
+#: matches that are told, and percent of the least alike of them
+_MOST, _LEAST = 20, 30
 
 
 def parse(raw_path: str) -> tuple[str, str, str]:
@@ -46,7 +47,8 @@ async def unit(house: House, call: Call) -> Answer:
     model = _model(house, source, target)
     if model is None:
         return Answer([])
-    found = await house.matches(model, text, call.number("max_candidates", 5, _MOST), until=call.until)
+    count, least = call.number("max_candidates", 5, _MOST), max(call.number("min_similarity", 50, 100), _LEAST)
+    found = await house.matches(model, text, count, least / 100, until=call.until)
     return Answer(
         [
             {"source": item.source, "target": item.target, "quality": item.percent, "rank": item.percent}
