@@ -16,6 +16,8 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "CamberError": "camber.errors",
+        "Cancelled": "camber.progress",
+        "watching": "camber.progress",
         "Glossary": "camber.formats.glossary.glossary",
         "NBest": "camber.nbest",
         "TrainSettings": "camber.pipeline.settings",

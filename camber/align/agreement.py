@@ -22,6 +22,7 @@ from camber.arrays.ragged import offsets_from, owners_of
 from camber.arrays.types import F4, F8, I4, I8, Bools, Records
 from camber.corpus.bitext import Bitext, Sentences
 from camber.engine import LOCAL, Engine
+from camber.progress import each
 
 #: Pairs are worked on in at most this many ranges, whatever the number of threads.
 _RANGES = 32
@@ -77,8 +78,10 @@ class Trainer:
 
     def train(self, mixture_passes: int, chain_passes: int) -> None:
         """Run passes of model 1, then of the HMM."""
-        for chain in [False] * mixture_passes + [True] * chain_passes:
-            jump_counts = self._count(chain)
+        passes = mixture_passes + chain_passes
+        for number in range(1, passes + 1):
+            chain = number > mixture_passes
+            jump_counts = self._count(chain, f"pass {number} of {passes}")
             self._maximise()
             if chain:
                 for direction in range(2):
@@ -115,8 +118,8 @@ class Trainer:
 
     def revise(self, passes: int) -> None:
         """Run passes of the HMM that leave the jumps as they are."""
-        for _ in range(passes):
-            self._count(True)
+        for number in range(1, passes + 1):
+            self._count(True, f"pass {number} of {passes}")
             self._maximise()
 
     def decode(self, threshold: float) -> tuple[Alignment, Alignment]:
@@ -127,7 +130,7 @@ class Trainer:
         source, target = self.bitext.source, self.bitext.target
         forward, backward = np.full(len(target.ids), -1, np.int32), np.full(len(source.ids), -1, np.int32)
         best = np.empty(self._longest, np.float32)
-        for pairs, (_, posterior) in self._expect(True):
+        for pairs, (_, posterior) in self._expect(True, "links"):
             hmm.best_links(
                 pairs.start,
                 pairs.stop,
@@ -142,18 +145,22 @@ class Trainer:
             )
         return _one_per_word(forward, target.offsets, False), _one_per_word(backward, source.offsets, True)
 
-    def _expect(self, chain: bool) -> Iterator[tuple[range, tuple[F8, F4]]]:
-        """Yield ranges of pairs, their expected jumps float64[2, jumps], and the posteriors of their links."""
+    def _expect(self, chain: bool, name: str) -> Iterator[tuple[range, tuple[F8, F4]]]:
+        """Yield ranges of pairs, their expected jumps float64[2, jumps], and the posteriors of their links.
+
+        `name` is what progress calls it.
+        """
         shared = _Shared(
             self.bitext.source, self.bitext.target, self.index.offsets, self.index.entries, self.model, chain
         )
-        return zip(self._ranges, self.engine.map(_expectation, shared, self._ranges), strict=True)
+        found = zip(self._ranges, self.engine.map(_expectation, shared, self._ranges), strict=True)
+        return each(found, name, len(self.bitext), "pairs", lambda item: len(item[0]))
 
-    def _count(self, chain: bool) -> F8:
+    def _count(self, chain: bool, name: str) -> F8:
         """Count the links of all pairs, return the expected jumps, float64[2, jumps]."""
         index = self.index
         jumps, counts = np.zeros((2, self.model.jumps.shape[2]), np.float64), self._prior.copy()
-        for pairs, (expected, posterior) in self._expect(chain):  # always in the same order
+        for pairs, (expected, posterior) in self._expect(chain, name):  # always in the same order
             jumps += expected
             hmm.count_links(index.entries[index.offsets[pairs.start] : index.offsets[pairs.stop]], posterior, counts)
         self.counts = counts

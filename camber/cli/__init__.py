@@ -59,23 +59,29 @@ class ReaderGone(Exception):
     """The reader of our output went away (`camber … | head`), which click would call a failure."""
 
 
+class Interrupted(Exception):
+    """Ctrl-C, to which click would write a line of its own."""
+
+
 @contextmanager
-def _reader_may_go() -> Iterator[None]:
+def _ended_from_outside() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
         raise ReaderGone from None
+    except KeyboardInterrupt:
+        raise Interrupted from None
 
 
 class Verbs(click.Group):
     """A group that imports a verb's module only when that verb is called."""
 
     def make_context(self, *args: Any, **keywords: Any) -> click.Context:
-        with _reader_may_go():
+        with _ended_from_outside():
             return super().make_context(*args, **keywords)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _reader_may_go():
+        with _ended_from_outside():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -100,17 +106,18 @@ of the output went away (camber … | head). Whatever the code, files and models
 
 @click.group(cls=Verbs, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--quiet", is_flag=True, help="Only warnings and errors on standard error.")
+@click.option("--json", "as_json", is_flag=True, help="Progress, messages and errors as JSON on standard error.")
 @click.option(
     "--gzip-ratio",
     type=click.FloatRange(1),
     help="Read gzip files that hold so many times their own size (default 100; 100 MB in any case).",
 )
 @click.version_option(package_name="camber")
-def cli(quiet: bool, gzip_ratio: float | None) -> None:
+def cli(quiet: bool, as_json: bool, gzip_ratio: float | None) -> None:
     """Machine translation and n-best re-ranking in which every feature may bend."""
-    from camber.progress import show
+    from camber.cli.display import show
 
-    show(quiet=quiet)
+    show(quiet=quiet, as_json=as_json)
     if gzip_ratio is not None:
         from camber.files import RATIO_VARIABLE
 
@@ -123,35 +130,48 @@ def main() -> None:
     Whoever reads our output may stop (`camber … | head`): that is no error, but not all was done either, so that the
     code is the one of other tools then.
     """
-    from camber.errors import CamberError
-
     # Camber has threads of its own. Those of BLAS cost time at every start, and sums would depend on their number.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What was interrupted is let go before the process ends: threads finish what they began, and begin nothing more.
+    if code := _run():
+        sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command line, tell errors, and return the exit code."""
+    from camber.cli.display import close, tell_error, tells_json
+    from camber.errors import CamberError
+
+    code = 1
     try:
         cli(standalone_mode=False)
+        return 0
     except CamberError as error:
-        click.echo(f"camber: {error}", err=True)
-        sys.exit(1)
+        tell_error(str(error), code)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("camber: interrupted", err=True)
-        sys.exit(130)
+        code = error.exit_code
+        if tells_json():
+            tell_error(error.format_message(), code)
+        else:
+            error.show()
+    except (click.Abort, Interrupted, KeyboardInterrupt):
+        code = 130
+        tell_error("interrupted", code)
     except ReaderGone:
+        code = 141  # 128 + SIGPIPE
         _drop_output()
-        sys.exit(141)  # 128 + SIGPIPE
     except OSError as error:
         from camber.model.places import is_full
 
         place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
         told = "the disk is full; make room and try again" if is_full(error) else error.strerror or str(error)
-        click.echo(f"camber: {place}{told}", err=True)
+        tell_error(f"{place}{told}", code)
         _drop_output()
-        sys.exit(1)
     except MemoryError:
-        click.echo("camber: out of memory; give less text at a time or use a machine with more", err=True)
-        sys.exit(1)
+        tell_error("out of memory; give less text at a time or use a machine with more", code)
+    finally:
+        close()
+    return code
 
 
 def _drop_output() -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import click
 
-from camber.cli.options import FILE, engine_option
+from camber.cli.options import FILE, engine_option, json_option
 from camber.engine import Engine
 
 
 @click.command(help=__doc__)
 @click.argument("model", type=FILE)
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@json_option("The table for machines.")
 @click.option("--out", type=FILE, help="Also write a page (HTML).")
 @click.option(
     "--quality/--no-quality",

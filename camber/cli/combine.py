@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, engine_option, given, naming_flags, seed_option, settings_options
+from camber.cli.options import FILE, engine_option, given, json_option, naming_flags, seed_option, settings_options
 from camber.pipeline.combine import CombineSettings
 
 
@@ -19,7 +19,7 @@ from camber.pipeline.combine import CombineSettings
 @settings_options(CombineSettings)
 @seed_option
 @engine_option
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@json_option("The result for machines.")
 def command(models: tuple[Path, ...], as_json: bool, **values: Any) -> None:
     import json
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from camber.cli.options import FILE
+from camber.cli.options import FILE, json_option
 
 
 @click.command(help=__doc__)
@@ -20,7 +20,7 @@ from camber.cli.options import FILE
 @click.option("--target-lang", required=True, help="Language of the target.")
 @click.option("--out", type=FILE, metavar="PREFIX", help="Where the pairs go; packed if it ends in .gz.")
 @click.option("--report", type=FILE, help="Write how many pairs came from where, and why others did not (JSON: .json).")
-@click.option("--json", "as_json", is_flag=True, help="Write that as JSON to standard output.")
+@json_option("Write that as JSON to standard output.")
 @click.option("--unconfirmed/--no-unconfirmed", help="Take what is fuzzy or waits for review, too.")
 @click.option("--keep-going/--no-keep-going", help="Of a broken file, take the pairs before the break.")
 def command(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from camber.cli.options import FILE
+from camber.cli.options import FILE, json_option
 
 if TYPE_CHECKING:
     from camber.bend.bend import Bend
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(help=__doc__)
 @click.argument("model", type=FILE)
 @click.option("--verify", is_flag=True, help="Read every byte and compare checksums.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@json_option("The same for machines.")
 def command(model: Path, verify: bool, as_json: bool) -> None:
     import json
 

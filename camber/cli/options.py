@@ -137,6 +137,20 @@ memory_option = option(
     group=RUNNING,
 )
 
+def json_option(told: str) -> Callable[[Any], Any]:
+    """Decorate a command with ``--json``: a result for machines, `told` by its help, and progress for them, too."""
+
+    def switch(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
+        if value:
+            from camber.cli.display import show
+
+            show(quiet=context.find_root().params.get("quiet", False), as_json=True)
+        return value
+
+    help = f"{told} Progress, messages and errors are JSON on standard error."
+    return click.option("--json", "as_json", is_flag=True, is_eager=True, callback=switch, help=help)
+
+
 seed_option = option("--seed", default=1, show_default=True, help="Seed of everything random.", group=RUNNING)
 
 

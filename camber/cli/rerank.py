@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from camber.cli.groups import Grouped, option
-from camber.cli.options import FILE, engine_option, pick, refuse_idle, seed_option, settings_options
+from camber.cli.options import FILE, engine_option, json_option, pick, refuse_idle, seed_option, settings_options
 from camber.errors import SettingsError
 from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 from camber.nbest.formats import AUTO, FORMATS
@@ -151,7 +151,7 @@ def command() -> None:
     "--held-out", type=click.IntRange(2), metavar="K", help="Cross-validate with K folds of sentences.", group=FITTING
 )
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Write a page, too: wins and losses, curves.")
-@click.option("--json", "as_json", is_flag=True, help="Write the report as JSON, with weights, curves and trees.")
+@json_option("Write the report as JSON, with weights, curves and trees.")
 @seed_option
 @engine_option
 def fit(

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from camber.cli.groups import Grouped, option
-from camber.cli.options import FILE, seed_option
+from camber.cli.options import FILE, json_option, seed_option
 from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 
 #: headings of flags
@@ -61,7 +61,7 @@ CONVENTIONS, TESTS = "Conventions of the metrics", "Intervals and tests"
     "--report", type=FILE, metavar="FILE.html", help="Write a page, too: error bars, lengths, wins and losses."
 )
 @click.option("--source", type=FILE, help="The source text, for --report.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@json_option("Write JSON.")
 @click.option("--latex", is_flag=True, help="Write a LaTeX table.")
 @seed_option
 def command(

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from camber.cli.groups import Grouped
-from camber.cli.options import FILE, Registered, engine_option, pick, refuse_idle, settings_options
+from camber.cli.options import FILE, Registered, engine_option, json_option, pick, refuse_idle, settings_options
 from camber.engine import Engine
 from camber.regress.select.selectors import SELECTORS, USUAL, SelectSettings
 from camber.text.pipeline import TextSettings
@@ -36,7 +36,7 @@ from camber.text.pipeline import TextSettings
 )
 @settings_options(SelectSettings)
 @settings_options(TextSettings)
-@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@json_option("Write JSON.")
 @engine_option
 def command(
     source: Path,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from camber.cli.groups import RUNNING, Grouped, option
-from camber.cli.options import FILE, Registered, engine_option, memory_option, refuse_idle, seed_option
+from camber.cli.options import FILE, Registered, engine_option, json_option, memory_option, refuse_idle, seed_option
 from camber.cli.training import stage_flags, stage_options, train_settings
 from camber.pipeline.methods import METHODS, weighs
 from camber.pipeline.settings import STAGES
@@ -62,10 +62,13 @@ CLEANING, TUNING = STAGES["clean"].group, STAGES["tune"].group
 @click.option("--config", type=FILE, help="TOML file with settings; flags override it.")
 @option("--keep-work/--no-keep-work", default=True, show_default=True, help="Keep what the stages made.", group=RUNNING)
 @stage_options()
+@json_option("Where the model is, of which kind, and how its weights came about, for machines.")
 @seed_option
 @engine_option
 @memory_option
-def command(config: Path | None, **values: Any) -> None:
+def command(config: Path | None, as_json: bool, **values: Any) -> None:
+    import json
+
     from camber.bend.kinds import KEEP, NONE, idle_settings
     from camber.pipeline.train import train
 
@@ -105,5 +108,10 @@ def command(config: Path | None, **values: Any) -> None:
     bend = settings.tune.bend
     bends = bend not in (KEEP, NONE)
     refuse_idle([*idle_settings(bend), *([] if bends else ["cautious"])], f"to --bend {bend}")
-    train(settings=settings, memory=values.pop("most_memory"), **values)
+    translator = train(settings=settings, memory=values.pop("most_memory"), **values)
+    if as_json:
+        assert translator.directory is not None
+        facts = {"model": str(values["model"]), "kind": translator.directory.kind}
+        click.echo(json.dumps({**facts, "weights": translator.weights.signature}))
+        return
     log.info("model: %s; translate with: camber translate %s", values["model"], shlex.quote(str(values["model"])))

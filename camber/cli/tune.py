@@ -12,6 +12,7 @@ from camber.cli.options import (
     FILE,
     engine_option,
     given,
+    json_option,
     naming_flags,
     refuse_idle,
     seed_option,
@@ -43,7 +44,7 @@ GRID = "Grid of hyper-parameters"
 @settings_options(TuneSettings)
 @seed_option
 @engine_option
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@json_option("Scores by round and weights for machines.")
 def command(model: Path, as_json: bool, report: Path | None, **values: Any) -> None:
     import json
 

@@ -9,7 +9,7 @@ from camber.decode.derivation import Derivation
 from camber.decode.searcher import Work
 from camber.engine import Engine
 from camber.errors import CamberError
-from camber.progress import Counter
+from camber.progress import each
 
 AnyDecoder = TypeVar("AnyDecoder")
 AnyDerivation = TypeVar("AnyDerivation", bound=Derivation)
@@ -32,9 +32,8 @@ def decode_batches(
     """Yield the derivations of every sentence, in order; what the search did is added to `work`, if it is given."""
     if nbest < 1:
         raise CamberError(f"{nbest} hypotheses were asked for; at least 1 is needed")
-    counter = Counter("translate", sum(map(len, batches)))
-    for derivations, done in engine.map(task, (decoder, nbest, distinct), batches):
+    found = engine.map(task, (decoder, nbest, distinct), batches)
+    for derivations, done in each(found, "decode", sum(map(len, batches)), "sentences", lambda item: len(item[0])):
         if work is not None:
             work += done
-        counter.add(len(derivations))
         yield from derivations

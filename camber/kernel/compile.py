@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, UserProvidedCacheLocator
 
 from camber.kernel.cache_file import FORMAT, CacheFile, tell_once
-from camber.progress import log
+from camber.progress import Step, log
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -146,24 +147,33 @@ def cache_folder() -> Path:
         return Path(os.devnull) / name  # nothing can be kept anywhere
 
 
-class _SayOnce(event.Listener):
-    """Tell the user, once per process, that kernels are being compiled."""
+class _Telling(event.Listener):
+    """Tell the user, once per process, that kernels are being compiled, and which one is."""
 
     def __init__(self) -> None:
         self.said = False
+        self.inside = threading.local()  # a kernel compiles those that it calls
 
     def on_start(self, event: Any) -> None:
         if not self.said:
             self.said = True
             log.info("compiling kernels, once (`camber warmup` does it ahead of time) …")
+        depth = getattr(self.inside, "depth", 0)
+        if depth == 0:
+            function = event.data["dispatcher"].py_func
+            self.inside.step = Step(f"compile {function.__module__}.{function.__name__}", everywhere=True)
+            self.inside.step.begin()
+        self.inside.depth = depth + 1
 
     def on_end(self, event: Any) -> None:
-        pass
+        self.inside.depth -= 1
+        if self.inside.depth == 0:
+            self.inside.step.end()
 
 
 _config: Any = numba.config  # its attributes are made at run time, which a type checker cannot see
 _config.CACHE_DIR = str(cache_folder())
-event.register("numba:compile", _SayOnce())
+event.register("numba:compile", _Telling())
 
 # Kernels never allocate, so Numba's reference counting can be switched off: half of the time of a tight loop otherwise.
 _options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}

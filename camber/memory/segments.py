@@ -27,6 +27,7 @@ from camber.corpus import Vocabulary
 from camber.errors import ModelError
 from camber.memory import nearest as search
 from camber.memory.words import fold, match_words, weight
+from camber.progress import each
 from camber.text.pipeline import TextPipeline
 
 _SHAPES: Shapes = {
@@ -95,7 +96,7 @@ class Segments:
             last[pair] = row
             times[pair] = times.get(pair, 0) + 1
         split: dict[str, list[str]] = {}
-        for line, other in last:
+        for line, other in each(last, "split into words", unit="pairs"):
             if other.strip() and line not in split:
                 split[line] = match_words(text, line)
         chosen = [(pair, row) for pair, row in last.items() if split.get(pair[0])]

@@ -29,6 +29,7 @@ from camber.metrics.metric import (
     owners,
     signature_of_sacrebleu,
 )
+from camber.progress import each
 
 SMOOTHING = ("exp", "floor", "add-k", "none")
 _LOG_OF_ZERO = -9999999999.0  # what sacreBLEU takes for it: a score of 0 without a NaN on the way
@@ -106,7 +107,7 @@ class BLEU(Metric):
         # with the empty word, which never occurs, because references without any word must have a vocabulary too
         vocabulary = Vocabulary(["", *dict.fromkeys(word for line in words for word in line)])
         return self.statistics_of_ids(
-            Sentences.encode([self.words(line) for line in hypotheses], vocabulary),
+            Sentences.encode([self.words(line) for line in each(hypotheses, "tokenise", unit="texts")], vocabulary),
             Sentences.encode(words, vocabulary),
             offsets_from(map(len, groups)),
             owner,

@@ -26,7 +26,7 @@ from camber.metrics.significance import (
     stratified_randomisation,
     wilcoxon_of_batches,
 )
-from camber.progress import log
+from camber.progress import each, log, step
 from camber.text.scripts import splitting_tokenizer
 
 #: Sentences whose scores are compared together in Wilcoxon's test
@@ -91,8 +91,9 @@ def compare(
     results = []
     for short in metrics:
         metric = make_metric(short, tokenize, lowercase=lowercase, reference_length=reference_length)
-        tables = _tables(metric, outputs, references, (outside or {}).get(metric.name, {}))
-        results += compare_tables(metric, tables, number, samples, trials, seed)
+        with step(metric.name):
+            tables = _tables(metric, outputs, references, (outside or {}).get(metric.name, {}))
+            results += compare_tables(metric, tables, number, samples, trials, seed)
     return results
 
 
@@ -114,7 +115,7 @@ def compare_tables(
     first = next(iter(tables.values()))
     return [
         _result(metric, name, table, first if position else None, references, samples, trials, seed)
-        for position, (name, table) in enumerate(tables.items())
+        for position, (name, table) in enumerate(each(tables.items(), "resample", unit="systems"))
     ]
 
 

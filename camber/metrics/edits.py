@@ -20,9 +20,12 @@ import numpy as np
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I4, I8
 from camber.kernel import kernel
+from camber.progress import each
 
 #: Tercom's limits: words of a block, places that it moves, half the width of the band; and sacreBLEU's, of candidates
 LONGEST, FARTHEST, BAND, MOST = 10, 50, 25, 1000
+#: Pairs between two reports of how far the counting is.
+_TOGETHER = 256
 #: A cell outside the band.
 _FAR = 1 << 29
 
@@ -73,7 +76,9 @@ def edits(hypotheses: list[list[int]], references: list[list[int]], pairs: I8) -
     band = np.minimum(columns + 1, 2 * _half(columns / np.maximum(words, 1)) + 1)
     room = _Room.of(*(int(sizes.max(initial=0)) for sizes in (words, columns, band)))
     counts = np.empty(len(pairs), np.int64)
-    _edits(ids[0], offsets[0], ids[1], offsets[1], pairs, room, counts)
+    for first in each(range(0, len(pairs), _TOGETHER), "count edits"):
+        some = slice(first, first + _TOGETHER)
+        _edits(ids[0], offsets[0], ids[1], offsets[1], pairs[some], room, counts[some])
     return counts
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from camber.arrays.types import I8, AnyArray
 from camber.errors import CamberError
+from camber.progress import each
 from camber.registry import Entry, Registry
 
 #: One reference text per element, each as long as the test set; None where a sentence lacks that reference.
@@ -99,7 +100,8 @@ def statistics_of_sacrebleu(
         for sentence in needed
     }
     known: dict[tuple[int, str], list[float]] = {}
-    for key in zip(owner.tolist(), hypotheses, strict=True):
+    keys = zip(owner.tolist(), hypotheses, strict=True)
+    for key in each(keys, "count n-grams", len(hypotheses), "texts"):
         if key not in known:
             line = inner._preprocess_segment(key[1])
             known[key] = inner._compute_segment_statistics(line, prepared[key[0]])

@@ -31,7 +31,7 @@ from camber.model.kinds import open_decoder
 from camber.model.memory import Memory
 from camber.model.recalling import of_line, of_sentence
 from camber.model.repairing import Kept, Remembering, told, with_kept
-from camber.progress import log
+from camber.progress import Watcher, each, log, watched
 from camber.text.pipeline import TextPipeline
 from camber.text.places import places_in
 from camber.text.prepared import Paragraph, Prepared
@@ -163,6 +163,7 @@ class Translator(Generic[Search]):
         """Return the tokens of a raw line as the model sees them (see :meth:`prepare`)."""
         return list(self.prepare(line).tokens)
 
+    @watched
     def translate(
         self,
         lines: Iterable[str],
@@ -172,6 +173,7 @@ class Translator(Generic[Search]):
         prefix: str | Sequence[str] | None = None,
         format: str = TEXT,
         fuzzy: float | None = None,
+        progress: Watcher | None = None,
     ) -> list[str]:
         """Translate raw lines, with the terms of a glossary, and going on behind a prefix (one, or one for each line).
 
@@ -181,8 +183,9 @@ class Translator(Generic[Search]):
         >>> model.translate(["ein haus"])                                           # doctest: +SKIP
         ['a house']
         """
+        total = len(lines) if isinstance(lines, Sequence) else None
         found = self.translations(lines, engine=engine, glossary=glossary, prefix=prefix, format=format, fuzzy=fuzzy)
-        return [best[0].text for best in found]
+        return [best[0].text for best in each(found, "translate", total, "lines")]
 
     def translations(
         self,

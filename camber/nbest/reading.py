@@ -12,6 +12,7 @@ from camber.arrays.types import I8
 from camber.errors import InputError
 from camber.files import content_size, open_bytes
 from camber.numbers import shown, whole_number
+from camber.progress import each
 
 #: Cells of the feature table: 2 GB
 MOST_CELLS = 250_000_000
@@ -26,7 +27,7 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield (1-based number, line without its end) of every line that is not blank."""
     empty = True
     with open_bytes(path) as stream:
-        for number, raw in enumerate(stream, 1):
+        for number, raw in enumerate(each(stream, f"read {path}", unit="lines"), 1):
             if number == 1:
                 raw = raw.removeprefix(b"\xef\xbb\xbf")
             try:

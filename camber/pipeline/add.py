@@ -27,7 +27,7 @@ from camber.model.directory import ModelDirectory, changing, check_place, is_mod
 from camber.model.journal import Journal, Pair
 from camber.model.kinds import KINDS
 from camber.model.translator import Translator, open_translator
-from camber.progress import log
+from camber.progress import Watcher, each, log, step, watched
 from camber.text.pipeline import TextPipeline
 
 Name = str | Path
@@ -38,6 +38,7 @@ ALIGNER = "align"
 PATIENCE = 10.0
 
 
+@watched
 def add(
     model: Name,
     source: Name | Sequence[str],
@@ -48,6 +49,7 @@ def add(
     author: str = "",
     time: str = "",
     engine: Engine = LOCAL,
+    progress: Watcher | None = None,
 ) -> Translator:
     """Add sentence pairs to a phrase or hierarchical model and return it, opened again.
 
@@ -78,6 +80,7 @@ class Adder:
         self._known: _Known | None = None
         self._directory: ModelDirectory | None = None
 
+    @watched
     def add(
         self,
         source: Name | Sequence[str],
@@ -88,6 +91,7 @@ class Adder:
         author: str = "",
         time: str = "",
         engine: Engine = LOCAL,
+        progress: Watcher | None = None,
     ) -> int:
         """Add pairs as :func:`add` does, without opening the model; return how many were added."""
         lines, who, when = _read(source, target), person(author), moment(time)
@@ -107,7 +111,8 @@ class Adder:
                 log.warning("%s: these pairs were the last ones added to it; they are not added again", self.model)
                 return 0
             if given is None:
-                links, lesson = align_added(self._known.aligner(directory), bitext, engine)
+                with step("align"):
+                    links, lesson = align_added(self._known.aligner(directory), bitext, engine)
                 pairs = _pairs(lines, tokens, kept, with_sure_links(links, sure), coded or {})
                 journal = directory.journal.appended(pairs, lesson, author=who, time=when)
                 self._known.learn(lesson, journal)
@@ -220,7 +225,8 @@ def _prepare(
     text: TextPipeline, directory: ModelDirectory, lines: tuple[list[str], list[str]], name: Any
 ) -> tuple[tuple[list[list[str]], list[list[str]]], I8, I8]:
     """Tokenise and clean: the tokens of all pairs, which of them training would keep, and the sure links of those."""
-    pairs = [text.pair(*both) for both in zip(*lines, strict=True)]
+    both = each(zip(*lines, strict=True), "tokenise", len(lines[0]), "pairs")
+    pairs = [text.pair(*one) for one in both]
     tokens = [pair.source for pair in pairs], [pair.target for pair in pairs]
     kept, report = clean(*tokens, CleanSettings.from_dict(directory.settings.get("clean", {})))
     log.info("%s", report)

@@ -15,6 +15,7 @@ from camber.formats.bilingual.languages import Languages
 from camber.formats.bilingual.unit import OBSOLETE, Tally
 from camber.memory.words import match_words
 from camber.model.translator import Translator, load
+from camber.progress import Watcher, watched
 from camber.text.tokenise import unescape
 
 Name = str | Path
@@ -133,8 +134,14 @@ def band_of(percent: int) -> str:
     return next((name for name, least in LIMITS.items() if percent >= least), NONE)
 
 
+@watched
 def analyse(
-    model: Name | Translator[Any], files: Sequence[Name] | Name, *, quality: bool = True, engine: Engine = LOCAL
+    model: Name | Translator[Any],
+    files: Sequence[Name] | Name,
+    *,
+    quality: bool = True,
+    engine: Engine = LOCAL,
+    progress: Watcher | None = None,
 ) -> Analysis:
     """Say what files are made of: TMX, XLIFF, PO, tables, or plain text, a segment on each line.
 

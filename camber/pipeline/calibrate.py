@@ -16,7 +16,7 @@ from camber.metrics.chrf import ChrF
 from camber.model.directory import check_place
 from camber.model.translator import Translator, load
 from camber.pipeline.rewrite import with_confidence
-from camber.progress import log
+from camber.progress import Watcher, log, step, watched
 
 
 def calibrate(
@@ -27,7 +27,8 @@ def calibrate(
         raise TuneError("the dev set is empty; give at least one sentence with a reference")
     prepared = [translator.prepare(line) for line in source]
     inputs = [Input(sentence.tokens, number) for number, sentence in enumerate(prepared)]
-    lists = list(translator.decoder.decode(inputs, CANDIDATES, engine=engine))
+    with step("calibrate"):
+        lists = list(translator.decoder.decode(inputs, CANDIDATES, engine=engine))
     align, finish = translator.decoder.word_alignment, translator.text.finish
     texts = [finish(best[0].words, sentence, align(best[0])) for best, sentence in zip(lists, prepared, strict=True)]
     chrf = ChrF()
@@ -36,6 +37,7 @@ def calibrate(
     return fit_calibration(lists, [sentence.tokens for sentence in prepared], targets, scores)
 
 
+@watched
 def calibrate_model(
     model: str | Path,
     dev_source: str | Path,
@@ -43,6 +45,7 @@ def calibrate_model(
     *,
     out: str | Path | None = None,
     engine: Engine = LOCAL,
+    progress: Watcher | None = None,
 ) -> Calibration:
     """Calibrate a model of any kind on a dev set and write it back (or to `out`), whole or not at all."""
     targets = [dev_target] if isinstance(dev_target, str | Path) else list(dev_target)

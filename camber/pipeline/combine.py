@@ -27,7 +27,7 @@ from camber.metrics.bleu import BLEU
 from camber.model.combination import COMBINATION, TABLE, check_member, together, write_members
 from camber.model.directory import ModelDirectory, check_place, write_model
 from camber.model.translator import Translator, load
-from camber.progress import log
+from camber.progress import Watcher, each, result, watched
 from camber.settings import setting
 from camber.tune.data import TuningData
 from camber.tune.tuners import TUNERS, make_tuner, tuner_settings
@@ -78,6 +78,7 @@ class Combined:
         )
 
 
+@watched
 def combine_models(
     models: Sequence[str | Path],
     dev_source: str | Path,
@@ -87,6 +88,7 @@ def combine_models(
     settings: CombineSettings | Mapping[str, Any] | None = None,
     seed: int = 1,
     engine: Engine = LOCAL,
+    progress: Watcher | None = None,
 ) -> Combined:
     """Fit a combination of models to a dev set, and write it as the model `out`, whole or not at all.
 
@@ -137,7 +139,7 @@ def combine(
     untuned, scales, data = -1.0, np.zeros(0), None
     for scale, columns in zip(SCALES, dev.data(search, [scale / deviations for scale in SCALES]), strict=True):
         score = float(columns.corpus_score(start))
-        log.info("scale %s: BLEU %.2f on dev, untuned", scale, score)
+        result("scale", "scale %s: BLEU %.2f on dev, untuned", scale, score, scale=scale, score=score)
         if score > untuned:
             untuned, scales, data = score, scale / deviations, columns
     assert data is not None
@@ -148,7 +150,7 @@ def combine(
 
     sums = np.zeros(data.statistics.shape[1])
     places = np.arange(len(data))
-    for fold in range(FOLDS):
+    for fold in each(range(FOLDS), "held-out folds"):
         inside, outside = (_part(data, places[rows]) for rows in (places % FOLDS != fold, places % FOLDS == fold))
         sums += outside.sums_of(outside.one_best(fit(inside)))
     held_out = float(data.metric.score(sums))

@@ -18,7 +18,7 @@ from camber.corpus.digests import digests, numbers
 from camber.corpus.splitting import hold_out
 from camber.errors import CamberError, InputError
 from camber.files import read_lines, read_packed, write_lines
-from camber.progress import log
+from camber.progress import each, log, step
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.text.scripts import has_no_spaces
 
@@ -82,10 +82,12 @@ def prepare(
         else:
             log.info("no dev set was given, and %s different pairs are too few to hold some out", f"{different:,}")
     taken = [_Taken(side, rows) for side in sides]
-    pipeline = TextPipeline.learn(text, *taken)
+    with step("learn casing and spacing"):
+        pipeline = TextPipeline.learn(text, *taken)
     encoders, sure, unspaced = (Encoder(), Encoder()), [], [0, 0]
     digested: list[I8] = []
-    for first in range(0, len(rows), _CHUNK):
+    chunks = range(0, len(rows), _CHUNK)
+    for first in each(chunks, "tokenise", len(rows), "pairs", lambda at: min(_CHUNK, len(rows) - at)):
         made = [pipeline.pair(*lines) for lines in zip(*(side[first : first + _CHUNK] for side in taken), strict=True)]
         tokens = [pair.source for pair in made], [pair.target for pair in made]
         for number, side in enumerate(tokens):

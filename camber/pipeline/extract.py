@@ -19,7 +19,7 @@ from camber.files import packed_lines, read_lines, read_parallel, words
 from camber.formats.cdec.grammars import cdec_lines, cdec_values
 from camber.formats.moses.phrase_table_writing import write_moses
 from camber.formats.moses.rule_table import write_glue, write_moses_rules
-from camber.progress import log, stage
+from camber.progress import each, log, stage
 from camber.rules.hiero.counting import RAW_NAMES
 from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
 from camber.rules.hiero.features import CDEC_NAMES
@@ -95,7 +95,8 @@ def extract_hiero(
     with stage("extract and write"), _whole_folder(out) as folder:
         if format == "cdec":
             count = 0
-            for number, (rules, left_out, packed) in enumerate(engine.map(_cdec_grammar, extractor, sentences)):
+            written = each(engine.map(_cdec_grammar, extractor, sentences), "grammars", len(sentences), "sentences")
+            for number, (rules, left_out, packed) in enumerate(written):
                 (folder / f"grammar.{number}.gz").write_bytes(packed)
                 count += rules
                 if left_out:
@@ -103,7 +104,7 @@ def extract_hiero(
                         "line %d: %d rules have words that cdec cannot read, and are left out", number, left_out
                     )
         else:
-            raw = (extractor.raw(line).grammar(RAW_NAMES) for line in sentences)
+            raw = (extractor.raw(line).grammar(RAW_NAMES) for line in each(sentences, "extract", unit="sentences"))
             count = write_moses_rules(folder / "rule-table.gz", raw, MOSES_SCORES, ("", "count_s", "count_st"))
             write_glue(folder / "glue-grammar")
     log.info("%s: %s rules for %s lines", out, f"{count:,}", f"{len(sentences):,}")

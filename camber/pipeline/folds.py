@@ -37,7 +37,7 @@ from camber.pipeline.methods import METHODS, weighed
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.pipeline.train import Made, Training
-from camber.progress import Counter, log
+from camber.progress import Watcher, log, result, step, watched
 from camber.settings import Settings, setting
 from camber.text.pipeline import TextPipeline
 from camber.tune.dev_set import DevSet
@@ -73,6 +73,7 @@ class FoldSettings(Settings, group="Folds"):
     )
 
 
+@watched
 def nbest_folds(
     source: Name,
     target: Name,
@@ -86,6 +87,7 @@ def nbest_folds(
     seed: int = 1,
     engine: Engine = LOCAL,
     keep_work: bool = True,
+    progress: Watcher | None = None,
 ) -> FoldLists:
     """Write the merged n-best list of a training corpus to `out`, and ``<out>.ref``, ``<out>.weights.tsv`` beside it.
 
@@ -113,6 +115,7 @@ def nbest_folds(
     return lists
 
 
+@watched
 def fold_lists(
     source: Name,
     target: Name,
@@ -123,6 +126,7 @@ def fold_lists(
     folds: FoldSettings | None = None,
     seed: int = 1,
     engine: Engine = LOCAL,
+    progress: Watcher | None = None,
 ) -> FoldLists:
     """Translate every line of a corpus by models that were trained without its fold, and merge the lists of all rounds.
 
@@ -196,9 +200,11 @@ class _Task:
             lists = self.merged(folds, decoded, weights, rounds)
             rounds, weights = [*rounds, self.shown(lists)], lists.weights
             number, last = len(rounds), rounds[-1]
-            log.info(
-                "round %d: %s %.2f, length ratio %.3f, %s hypotheses (%s new)",
+            result(
+                "round", "round %d: %s %.2f, length ratio %.3f, %s hypotheses (%s new)",
                 number, lists.metric.name.upper(), last.score, last.ratio, f"{last.hypotheses:,}", f"{last.new:,}",
+                number=number, metric=lists.metric.name, score=last.score, length_ratio=last.ratio,
+                hypotheses=last.hypotheses, new=last.new,
             )  # fmt: skip
             if number == 1 and len(lists.dropped):
                 log.info("%s lines are left without a list: cleaning drops them", f"{len(lists.dropped):,}")
@@ -213,9 +219,10 @@ class _Task:
 
     def train(self, number: int, source: Path, target: Path) -> _Fold:
         """Train on all lines that are not in a fold."""
-        log.info("fold %d of %d", number, self.how.folds)
         others = np.flatnonzero(self.split.numbers != number - 1)
-        with Stages(self.stages.folder / f"fold-{number:02}") as stages:
+        name = f"fold {number} of {self.how.folds}"
+        log.info("%s", name)
+        with step(name), Stages(self.stages.folder / f"fold-{number:02}") as stages:
             training = Training(METHODS.load(self.method), self.settings, stages, self.seed, self.engine)
             return _Fold(number, training, training.make(source, target, rows=others))
 
@@ -251,18 +258,18 @@ class _Task:
         names, untuned = decoder.names, decoder.weights.tolist()
         if weights is not None:
             decoder = decoder.reweighted({name: weights[name] for name in names})
-        counter = Counter("decode", len(source))
         facts: dict[str, Any] = {"names": names, "untuned": untuned}
-        with writing_columns(folder, facts) as columns:
+        blocks = range(0, len(source), _BLOCK)
+        with writing_columns(folder, facts) as columns, step("lists", len(source), "sentences") as work:
             sums: list[I8] = []
-            for first in range(0, len(source), _BLOCK):
+            for first in blocks:
                 last = first + _BLOCK
                 dev = DevSet(source[first:last], [target[first:last]], vocabulary, self.how.metric)
                 hypotheses = decoder.decode_columns(dev.inputs, dev.vocabulary, self.how.nbest, self.engine)
                 statistics = dev.statistics(hypotheses)
                 sums.append(statistics[offsets_from(hypotheses.counts)[:-1]].sum(0))
                 columns.add(hypotheses, statistics, new_rows(before, first, hypotheses))
-                counter.add(len(hypotheses.counts))
+                work.add(len(hypotheses.counts))
             facts |= {"statistics": len(sums[0]), "best": np.sum(sums, axis=0).tolist()}
         np.save(folder / "lines.npy", held[kept])
         vocabulary.save(folder / "words.txt")

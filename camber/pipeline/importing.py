@@ -17,13 +17,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from camber import progress
 from camber.errors import CamberError, InputError, SettingsError
 from camber.files import check_outputs, read_lines, write_whole
 from camber.formats.bilingual.files import UnitFile, files_in
 from camber.formats.bilingual.languages import Languages
 from camber.formats.bilingual.unit import Segment, Tally, Unit, one_line, pair_of
-from camber.progress import log
+from camber.progress import Watcher, log, step, watched
 
 Name = str | Path
 
@@ -151,6 +150,7 @@ def _outside(tally: Tally) -> int:
     return sum(count for reason, count in tally.skipped.items() if reason.startswith(("no text in", "from ")))
 
 
+@watched
 def import_files(
     files: Sequence[Name] | Name,
     source_lang: str,
@@ -159,6 +159,7 @@ def import_files(
     *,
     unconfirmed: bool = False,
     keep_going: bool = False,
+    progress: Watcher | None = None,
 ) -> ImportReport:
     """Write the pairs of translation memories and translated files as parallel text: ``<out>.de`` and ``<out>.en``.
 
@@ -269,9 +270,10 @@ def _one(
 ) -> Imported:
     """Add the pairs of a file to both sides: all of them, or, if it is broken, none or those before the break."""
     found = Imported(file.path)
-    skipped, counter = found.tally.skipped, progress.Counter(f"import {file.path}")
+    skipped = found.tally.skipped
     # a reader gives units before it meets an error, so that they wait here for the end
     with ExitStack() as stack:
+        counted = stack.enter_context(step(f"read {file.path}", unit="pairs"))
         waiting = [stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")) for _ in sides]
         held: tuple[list[str], ...] = tuple([] for _ in range(max(2, len(sides))))  # counted even if nobody keeps them
         try:
@@ -286,7 +288,7 @@ def _one(
                     held[2].append(_coded(unit))
                 if len(held[0]) == _TOGETHER:
                     found.pairs += _flush(held, waiting)
-                    counter.add(_TOGETHER)
+                    counted.add(_TOGETHER)
         except InputError as error:
             found.problem = str(error)
             log.warning("%s", error)

@@ -20,7 +20,7 @@ from camber.corpus.bitext import Bitext, Sentences
 from camber.engine import LOCAL, Engine
 from camber.errors import InputError, SettingsError
 from camber.files import check_outputs, read_lines, read_parallel, write_whole
-from camber.progress import Counter, log, stage
+from camber.progress import Watcher, each, log, stage, watched
 from camber.regress.select.coverage import Coverage, coverage
 from camber.regress.select.selectors import SELECTORS, USUAL, SelectSettings, make_selector
 from camber.text.pipeline import TextPipeline, TextSettings
@@ -69,6 +69,7 @@ class Selection:
         return "\n".join(lines)
 
 
+@watched
 def select(
     source: Name,
     target: Name,
@@ -83,6 +84,7 @@ def select(
     settings: SelectSettings | None = None,
     text: TextSettings | None = None,
     engine: Engine = LOCAL,
+    progress: Watcher | None = None,
 ) -> Selection:
     """Select the `count` pairs of a corpus that help most to translate the text `test`.
 
@@ -132,12 +134,10 @@ def select(
 def _encode(lines: list[list[str]], tests: list[list[str]], text: TextSettings) -> tuple[Bitext, list[Sentences]]:
     """Tokenise and case everything as a training would."""
     pipeline = TextPipeline.learn(text, *lines)
-    counter = Counter("tokenise", len(lines[0]))
     sides: tuple[list[list[str]], list[list[str]]] = ([], [])
-    for first, second in zip(*lines, strict=True):
+    for first, second in each(zip(*lines, strict=True), "pairs", len(lines[0]), "pairs"):
         sides[0].append(pipeline.source_tokens(first))
         sides[1].append(pipeline.target_tokens(second))
-        counter.add()
     bitext = Bitext.encode(*sides)
     splits = (pipeline.source_tokens, pipeline.target_tokens)
     vocabularies = (bitext.source.vocabulary, bitext.target.vocabulary)

@@ -47,7 +47,7 @@ from camber.pipeline.methods.method import Dev
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
 from camber.pipeline.tune import tune_translator
-from camber.progress import log
+from camber.progress import Watcher, log, result, step, watched
 from camber.rules.settings import WordSettings
 from camber.text.pipeline import TextPipeline
 from camber.tune.loop import ROUNDS, TuneSettings
@@ -64,6 +64,7 @@ TRAINED = "trained"
 STRANGE = 0.2
 
 
+@watched
 def train(
     source: Name | None = None,
     target: Name | None = None,
@@ -84,6 +85,7 @@ def train(
     engine: Engine = LOCAL,
     keep_work: bool = True,
     memory: int | str | None = None,
+    progress: Watcher | None = None,
 ) -> Translator:
     """Train a translator from two parallel files and return it, opened from its directory `model`.
 
@@ -351,7 +353,8 @@ class Training:
     def assemble(self, model: Path, made: Made, tuning: Stage | None, memory: Stage | None) -> None:
         """Put the stages' outputs together into a model directory."""
         method = self.method
-        with write_model(model, method.kind, _as_made(self.settings, method, tuning)) as draft:
+        written = write_model(model, method.kind, _as_made(self.settings, method, tuning))
+        with step("write the model"), written as draft:
             _check_added(model)  # again, now that nobody else changes it
             draft.keep_old = _changed_since_training(model)
             draft.take_folder(made.corpus.folder / "text", "text")
@@ -569,5 +572,6 @@ def _report(translator: Translator, dev: Dev, engine: Engine) -> None:
     """Say how well the model translates text that it was not trained on."""
     source, references = dev
     metric = BLEU(tokenize="none" if translator.text.settings.tokenizer == "none" else "13a")
-    score = metric.score(metric.statistics(translator.translate(source, engine), references).sum(0))
-    log.info("BLEU on %s dev lines: %.2f", f"{len(source):,}", score)
+    with step("dev"):
+        score = float(metric.score(metric.statistics(translator.translate(source, engine), references).sum(0)))
+    result("dev", "BLEU on %s dev lines: %.2f", f"{len(source):,}", score, metric="BLEU", score=score)

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from camber import progress
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError
 from camber.files import check_outputs, decode_lines, read_bytes, write_bytes
@@ -19,7 +18,7 @@ from camber.formats.documents.files import kind_of, open_document
 from camber.formats.documents.tree import is_sound
 from camber.formats.glossary.glossary import Glossary
 from camber.model.translator import Translation, Translator, load
-from camber.progress import log
+from camber.progress import Watcher, each, log, watched
 from camber.text.tags import TEXT, XLIFF, find_tags
 
 Name = str | Path
@@ -48,6 +47,7 @@ class FileReport:
         return f"{self.path}: {self.translated:,} of {total:,} segments translated" + (f" ({kept})" if kept else "")
 
 
+@watched
 def translate_file(
     model: Name | Translator[Any],
     input: Name,
@@ -57,6 +57,7 @@ def translate_file(
     glossary: Glossary | None = None,
     fuzzy: float | None = None,
     engine: Engine = LOCAL,
+    progress: Watcher | None = None,
 ) -> FileReport:
     """Translate a file; all of it but the translations stays as it is, and what is written is written whole.
 
@@ -94,14 +95,13 @@ def translate_data(
     if document.format != TEXT and not translator.text.protects:
         raise CamberError(f"{name}: files with tags need a model that was trained with protected text, on raw text")
     report = FileReport(name, kind_of(data, name), 0, document.counts)
-    counter = progress.Counter(f"translate {name}", len(document.slots))
     lines = (line for slot in document.slots for line in slot.texts)
     found = translator.translations(lines, engine=engine, glossary=glossary, fuzzy=fuzzy, format=document.format)
     translations: list[Sequence[str] | None] = []
-    for slot, line in zip(document.slots, document.lines(), strict=True):
+    slots = zip(document.slots, document.lines(), strict=True)
+    for slot, line in each(slots, f"translate {name}", len(document.slots), "segments"):
         best = [item[0] for item in islice(found, len(slot.texts))]
         translations.append(_checked(document, slot.texts, best, line, report))
-        counter.add()
     return document.bytes_with(translations), report
 
 
@@ -136,17 +136,16 @@ def _translate_lines(translator: Translator[Any], data: bytes, name: str, **how:
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     rows = text.removeprefix(mark).split("\n")
     report = FileReport(name, LINES)
-    counter = progress.Counter(f"translate {name}", len(rows))
 
     def lines() -> Iterator[str]:
         for row in rows:
             yield row.removesuffix("\r")
 
     out = []
-    for number, (row, best) in enumerate(zip(rows, translator.translations(lines(), **how), strict=True), 1):
+    both = zip(rows, translator.translations(lines(), **how), strict=True)
+    for number, (row, best) in enumerate(each(both, f"translate {name}", len(rows), "lines"), 1):
         out.append(best[0].text + "\r" * row.endswith("\r"))
         report.notes += [(number, note) for note in best[0].notes]
         if row.strip():
             report.translated += 1
-        counter.add()
     return (mark + "\n".join(out)).encode("utf-8"), report

@@ -16,6 +16,7 @@ from camber.model.kinds import check_weighs
 from camber.model.translator import Translator, load
 from camber.pipeline.calibrate import calibrated_if_possible
 from camber.pipeline.rewrite import with_weights
+from camber.progress import Watcher, watched
 from camber.tune.course import tune
 from camber.tune.dev_set import DevSet
 from camber.tune.grid import Grid, parse_grid, tune_grid
@@ -23,6 +24,7 @@ from camber.tune.loop import Outcome, TuneSettings
 from camber.tune.tuner import Tuner
 
 
+@watched
 def tune_model(
     model: str | Path,
     dev_source: str | Path,
@@ -35,6 +37,7 @@ def tune_model(
     settings: TuneSettings | Mapping[str, Any] | None = None,
     seed: int = 1,
     engine: Engine = LOCAL,
+    progress: Watcher | None = None,
 ) -> Outcome:
     """Tune the weights of a model on a dev set and write it back (or to `out`), whole or not at all.
 

@@ -59,7 +59,7 @@ from camber.model.sparse import SparseRules
 from camber.model.translator import Translator
 from camber.pipeline.combine import combine
 from camber.pipeline.tune import dev_set, tune_translator
-from camber.progress import log
+from camber.progress import log, step
 from camber.regress.decoder import RegressionDecoder
 from camber.regress.gradients import Gradients
 from camber.regress.learnt import LearntRegression
@@ -100,7 +100,8 @@ def warm_up() -> None:
     level = log.level
     log.setLevel(logging.ERROR)  # what a tiny corpus gives cause to say is of no interest
     try:
-        _use_everything()
+        with step("warm up"):
+            _use_everything()
     finally:
         log.setLevel(level)
     log.info("the kernels are compiled, in %s (%.1f s)", cache_folder(), time.monotonic() - start)

@@ -26,7 +26,7 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
-from camber.progress import log
+from camber.progress import each, log
 from camber.regress.graph import GramSource, Graph, Prediction, build_graph
 from camber.regress.graph_settings import ALWAYS, GraphSettings, columns_of, graph_features, regression_name
 from camber.regress.paths import Ends, Models, Worth, make_room, search, spell
@@ -171,7 +171,8 @@ class GraphDecoder(Weighed):
         `vocabulary` begins with the target vocabulary of the source and has every word of the inputs.
         """
         batches = [inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH)]
-        pieces = list(engine.map(_decode_columns, (self, vocabulary, nbest), batches))
+        found = engine.map(_decode_columns, (self, vocabulary, nbest), batches)
+        pieces = list(each(found, "decode", len(inputs), "sentences", lambda piece: len(piece.counts)))
         return HypothesisColumns.join(pieces, vocabulary, self.weighing)
 
     def word_alignment(self, derivation: Derivation) -> list[tuple[int, int]]:

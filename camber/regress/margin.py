@@ -28,7 +28,7 @@ from camber.arrays.ragged import offsets_from
 from camber.arrays.sparse import Counts
 from camber.arrays.types import F4, F8, I4, I8
 from camber.kernel import kernel
-from camber.progress import log
+from camber.progress import each, log
 from camber.regress.spectrum import transposed
 from camber.settings import Settings, setting
 
@@ -115,7 +115,7 @@ class MarginRegression(Settings):
         generator = np.random.default_rng(seed)
         primal = dual = 0.0
         epoch = 0
-        for epoch in range(1, self.epochs + 1):
+        for epoch in each(range(1, self.epochs + 1), "maximise the margin", unit="epochs"):
             generator.shuffle(order)
             _descend(order, self.cost, state)
             primal, dual = state.values(self.cost)

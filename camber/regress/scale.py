@@ -10,7 +10,7 @@ from camber.arrays.ragged import offsets_from
 from camber.corpus.inputs import Input
 from camber.engine import LOCAL, Engine
 from camber.metrics.metric import Metric
-from camber.progress import log
+from camber.progress import each, log
 from camber.regress.decoder import BATCH, RegressionDecoder
 
 #: what is tried
@@ -35,7 +35,8 @@ def best_scale(
     if not rows:
         return 1.0
     batches = [[inputs[row] for row in rows[first : first + BATCH]] for first in range(0, len(rows), BATCH)]
-    texts = [words for batch in engine.map(_best_words, decoder, batches) for words in batch]
+    found = each(engine.map(_best_words, decoder, batches), "decode", len(rows), "sentences", len)
+    texts = [words for batch in found for words in batch]
     sides = [[lines[row] for row in rows] for lines in references]
     scores = []
     for k, scale in enumerate(SCALES):

@@ -19,7 +19,7 @@ import numpy as np
 
 from camber.arrays.types import F8
 from camber.errors import SettingsError, TuneError
-from camber.progress import log
+from camber.progress import each, log
 from camber.rerank.learner import Learner
 from camber.rerank.settings import ResponseSettings
 from camber.tune.caution import FEW, FOLDS, of_sentences
@@ -62,7 +62,7 @@ def best_settings(
         raise SettingsError(f"{len(data)} sentences are too few to choose among settings; expected at least {FEW}")
     trials, qualities = [], []
     failed: TuneError | None = None
-    for values, settings in todo:
+    for values, settings in each(todo, "grid", unit="settings"):
         name = ", ".join(f"{key} {told_value(value)}" for key, value in values.items())
         try:
             sums = _held_out_sums(data, partial(fitted, responses=settings))
@@ -85,7 +85,7 @@ def _held_out_sums(data: TuningData, fitted: Callable[[TuningData], Learner]) ->
     """Return the metric's sums over hypotheses that learners chose who had not seen their sentences."""
     fold_of = np.arange(len(data)) % FOLDS
     sums = data.missing.copy()
-    for fold in range(FOLDS):
+    for fold in each(range(FOLDS), "held-out folds"):
         held = of_sentences(data, np.flatnonzero(fold_of == fold))
         learner = fitted(of_sentences(data, np.flatnonzero(fold_of != fold)))
         sums += held.sums_of(held.best_by(learner.scores(held.present(), held.parts)))

@@ -19,6 +19,7 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.model.regression import ModelRegression
 from camber.nbest import NBest
+from camber.progress import each
 from camber.regress.scorer import word_numbers
 from camber.regress.scores import text_scores
 from camber.regress.settings import LEAST_SQUARES
@@ -42,7 +43,7 @@ def regression_features(
     bounds = zip(nbest.sentence_offsets[:-1].tolist(), nbest.sentence_offsets[1:].tolist(), strict=True)
     groups = [(line, nbest.texts[a:b]) for line, (a, b) in zip(sources, bounds, strict=True)]
     pieces = [groups[first : first + _PIECE] for first in range(0, len(groups), _PIECE)]
-    both = [np.zeros((2, 0)), *engine.map(_scores, model, pieces)]
+    both = [np.zeros((2, 0)), *each(engine.map(_scores, model, pieces), "score", len(pieces))]
     scores, norms = np.concatenate(both, axis=1)
     features = {PREFIX + model.kind: scores}
     return features | {PREFIX + "norm": norms} if model.kind == LEAST_SQUARES else features

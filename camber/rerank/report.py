@@ -19,7 +19,7 @@ from camber.metrics.oracle import corpus_oracle, oracle_scores
 from camber.metrics.outside import digits_of
 from camber.metrics.significance import paired_bootstrap, paired_randomisation
 from camber.nbest import NBest
-from camber.progress import log
+from camber.progress import log, step
 from camber.rerank.choice import Trial
 from camber.rerank.reranker import Reranker, as_references
 from camber.tune.caution import of_sentences
@@ -215,10 +215,12 @@ def _held_out(
     chosen = np.full(len(data), -1, np.int64)
     fold_of = np.arange(len(data)) % folds
     for fold in range(folds):
-        reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)))
-        best = data.best_by(reranker.fitted.scores(data.present(), data.parts))
-        chosen[fold_of == fold] = best[fold_of == fold]
-        log.info("held out: fold %d of %d", fold + 1, folds)
+        name = f"held out: fold {fold + 1} of {folds}"
+        with step(name):
+            reranker.fit_data(of_sentences(data, np.flatnonzero(fold_of != fold)))
+            best = data.best_by(reranker.fitted.scores(data.present(), data.parts))
+            chosen[fold_of == fold] = best[fold_of == fold]
+        log.info("%s", name)
     tuned = _table(data, chosen, missing)
     metric = data.metric
     score, base = _score(metric, tuned), _score(metric, one_best)

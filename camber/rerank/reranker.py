@@ -25,7 +25,7 @@ from camber.metrics.outside import Outside
 from camber.model.directory import ModelDirectory, write_model
 from camber.model.regression import ModelRegression
 from camber.nbest import NBest
-from camber.progress import log
+from camber.progress import Watcher, log, step, watched
 from camber.rerank.choice import Trial, best_settings, combinations
 from camber.rerank.features import OWN_RANK, OWN_SCORE, text_features
 from camber.rerank.learner import Fitting, Learner, Texts
@@ -152,11 +152,14 @@ class Reranker:
         return self.regression
 
     # -- fitting -------------------------------------------------------------------------------------------------------
+    @watched
     def fit(
         self,
         nbest: NBest,
         refs: References | Sequence[str] | None = None,
         sources: Sequence[str] | None = None,
+        *,
+        progress: Watcher | None = None,
     ) -> Reranker:
         """Fit weights to a list with its references: lines, or several texts of lines; none for an outside score."""
         data = self.tuning_data(nbest, refs, sources)
@@ -176,8 +179,9 @@ class Reranker:
         _tell_empty(nbest)
         if references:
             _warn_if_tokenised(nbest, references[0])
-        data = TuningData.of(self.with_features(nbest, sources), metric, references)
-        return replace(data, parts=nbest.hypothesis_parts())
+        with step("features and scores of the list"):
+            data = TuningData.of(self.with_features(nbest, sources), metric, references)
+            return replace(data, parts=nbest.hypothesis_parts())
 
     def fit_data(self, data: TuningData) -> Reranker:
         """Fit to columns that :meth:`tuning_data` made (or a part of them, as cross-validation does)."""
@@ -186,7 +190,8 @@ class Reranker:
             todo = combinations(self.grid, self.response_settings, useful, self.learner)
             best, self.trials = best_settings(data, todo, self._learnt)
             vars(self).update(best.to_dict())
-        self._fitted = self._learnt(data, self.response_settings)
+        with step(f"fit {self.learner}"):
+            self._fitted = self._learnt(data, self.response_settings)
         lacked = [] if data.absent is None else np.flatnonzero(data.absent.any(0)).tolist()
         self._optional = frozenset(data.names[place] for place in lacked)
         self._facts = {"sentences": len(data), "hypotheses": data.hypotheses, "features": len(data.names)}

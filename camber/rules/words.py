@@ -17,7 +17,7 @@ from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.clusters import WordClusters
 from camber.corpus.subwords import Subwords
 from camber.engine import LOCAL, Engine
-from camber.progress import log
+from camber.progress import log, step
 from camber.rules.settings import WordSettings
 
 _SIDES = ("source", "target")
@@ -35,10 +35,12 @@ class SideWords:
     def learn(cls, text: Sentences, settings: WordSettings) -> Self:
         """Cluster the words of a text, and learn to cut them."""
         counts = np.bincount(text.ids, minlength=len(text.vocabulary)).astype(np.int64)
-        learnt = WordClusters.learn(text, settings.clusters)
+        with step("cluster words"):
+            learnt = WordClusters.learn(text, settings.clusters)
         perplexity = np.exp(-learnt.log_likelihood / max(1, len(text.ids) + len(text)))
         log.info("clusters: %d, bigram perplexity %.1f after %d rounds", settings.clusters, perplexity, learnt.rounds)
-        return cls(counts, learnt.of_word, Subwords.learn(text, settings.subword_merges))
+        with step("learn pieces of words"):
+            return cls(counts, learnt.of_word, Subwords.learn(text, settings.subword_merges))
 
 
 @dataclass(frozen=True)

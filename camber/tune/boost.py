@@ -39,7 +39,7 @@ from camber.features.parts import Parts
 from camber.kernel import kernel
 from camber.metrics.metric import Metric, References
 from camber.nbest import NBest
-from camber.progress import log
+from camber.progress import each, log
 from camber.settings import setting
 from camber.tune.data import TuningData, add_products
 from camber.tune.descent import lbfgs
@@ -220,7 +220,7 @@ class Boost(Preferences):
         grower = Grower(rows, self.leaves, linear=self.leaf == LINEAR, least=self.least, engine=engine)
         history = [task.state()]
         models = [(task.linear, task.weights)]
-        for number in range(1, self.rounds + 1):
+        for number in each(range(1, self.rounds + 1), "grow trees", unit="trees"):
             wrong = wrong_order(task.margins)
             targets = differences.project(wrong, len(rows))
             curved = Pairs(differences, wrong * (1.0 - wrong), 0.5 * self.l2) if self.split == IN_PAIRS else None

@@ -15,6 +15,7 @@ import numpy as np
 from camber.arrays.ragged import offsets_from, places_of
 from camber.arrays.types import F8, I8
 from camber.metrics.significance import paired_bootstrap
+from camber.progress import each
 from camber.tune.data import TuningData
 
 #: points between the start (0) and the tuned weights (1) that are tried
@@ -95,7 +96,7 @@ def way_by_sentences(
     """Do the same where `chosen_by` gets the numbers of sentences that it may look at, and of others."""
     fold_of = np.arange(len(data)) % FOLDS
     chosen = np.zeros((ways, len(data), data.statistics.shape[1]))
-    for fold in range(FOLDS):
+    for fold in each(range(FOLDS), "held-out folds"):
         sentences = np.flatnonzero(fold_of == fold)
         held = of_sentences(data, sentences)
         for row, best in enumerate(chosen_by(np.flatnonzero(fold_of != fold), sentences)):

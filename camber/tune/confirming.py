@@ -25,7 +25,7 @@ from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import TuneError
 from camber.features.weights import Weights
-from camber.progress import log
+from camber.progress import each, log
 from camber.tune.caution import FEW, STEPS, SURE, of_sentences, way_by_sentences
 from camber.tune.data import TuningData
 from camber.tune.dev_set import DevSet
@@ -117,7 +117,7 @@ def shared_lists(
 ) -> tuple[TuningData, ...]:
     """Decode a set with several decoders of the same parts; return all hypotheses as each of them sees them."""
     pieces: list[list[HypothesisColumns]] = [[] for _ in decoders]
-    for first in range(0, len(dev.inputs), CHUNK):
+    for first in each(range(0, len(dev.inputs), CHUNK), "shared lists"):
         inputs = dev.inputs[first : first + CHUNK]
         decoded = zip(*(decoder.decode(inputs, nbest, engine=engine) for decoder in decoders), strict=True)
         joined = [[item for best in lists for item in best] for lists in decoded]

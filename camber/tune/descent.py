@@ -11,7 +11,7 @@ import scipy.optimize
 
 from camber.arrays.types import F8
 from camber.bend.neighbours import Regulariser, Tie
-from camber.progress import log
+from camber.progress import counting, each, log
 from camber.tune.data import TuningData
 
 Objective = Callable[[F8], tuple[float, F8]]
@@ -107,6 +107,7 @@ def lbfgs(
     seen = scales
 
     def scaled(point: F8) -> tuple[float, F8]:
+        work.add()
         value, gradient = objective(seen.outside(point))
         return value, seen.gradient(gradient)
 
@@ -117,14 +118,15 @@ def lbfgs(
         if len(values) > LATELY and values[-1 - LATELY] - values[-1] < slow:
             raise StopIteration
 
-    descent = scipy.optimize.minimize(
-        scaled,
-        seen.inside(start),
-        jac=True,
-        method="L-BFGS-B",
-        callback=pace if slow else None,
-        options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tolerance, "gtol": 1e-12, "maxcor": 10},
-    )
+    with counting("descend", unit="evaluations") as work:
+        descent = scipy.optimize.minimize(
+            scaled,
+            seen.inside(start),
+            jac=True,
+            method="L-BFGS-B",
+            callback=pace if slow else None,
+            options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tolerance, "gtol": 1e-12, "maxcor": 10},
+        )
     if descent.nit >= steps:
         log.debug("descent: stopped after %d steps, before it converged", steps)
     point = seen.outside(np.asarray(descent.x, np.float64))
@@ -149,7 +151,7 @@ def rprop(
     step = first_step * scales
     before = np.zeros(len(start))
     best, best_value, idle, taken = start, np.inf, 0, 0
-    for taken in range(1, steps + 1):  # noqa: B007  (the number of steps is part of the answer)
+    for taken in each(range(1, steps + 1), "descend", unit="steps"):  # noqa: B007  (the number of steps is part of the answer)
         value, gradient = objective(point)
         idle = idle + 1 if value > best_value - tolerance * (1.0 + abs(value)) else 0
         if value < best_value:

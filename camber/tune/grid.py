@@ -19,7 +19,7 @@ from camber.bend.settings import TREE_SETTINGS, BendSettings
 from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError, TuneError
-from camber.progress import log
+from camber.progress import log, result, step
 from camber.tune.acting import watched
 from camber.tune.confirming import confirmed
 from camber.tune.course import classical_first, made_decoder
@@ -213,14 +213,18 @@ def tune_grid(
             if shape not in bent:
                 bent[shape] = made_decoder(begin, dev, combined, seed, engine)
             features = len(bent[shape].names)
-            outcome = tune_bent(bent[shape], dev, combined, seed, engine, tuner)
+            with step(f"grid {number} of {len(todo)}"):
+                outcome = tune_bent(bent[shape], dev, combined, seed, engine, tuner)
         except TuneError as error:
             log.warning("grid %d of %d: %s", number, len(todo), error)
             trials.append(Trial(values, features, float("nan"), float("nan"), str(error)))
             failed = failed or error
             continue
         score = _score(outcome.decoder, hyper, engine)
-        log.info("grid %d of %d: %s %.2f on the hyper set", number, len(todo), hyper.metric.name.upper(), score)
+        result(
+            "trial", "grid %d of %d: %s %.2f on the hyper set", number, len(todo), hyper.metric.name.upper(), score,
+            number=number, values=values, metric=hyper.metric.name, hyper=score, dev=float(outcome.scores.mean()),
+        )  # fmt: skip
         before = max((trial.hyper for trial in trials if not trial.failure), default=-np.inf)
         trials.append(Trial(values, features, float(outcome.scores.mean()), score))
         if best is None or score > before:

@@ -28,7 +28,7 @@ from camber.features.weights import Weights
 from camber.metrics.bleu import BLEU
 from camber.metrics.metric import CLOSEST, REFERENCE_LENGTHS
 from camber.nbest.merge import first_of_each
-from camber.progress import log
+from camber.progress import log, result, step
 from camber.settings import setting
 from camber.tune.data import TuningData
 from camber.tune.dev_set import DevSet
@@ -224,26 +224,30 @@ def _replica(
         here = decoder.reweighted(dict(zip(decoder.names, weights.tolist(), strict=True)))
         last = number == settings.iterations
         nbest = 1 if last and number > 1 else settings.nbest
-        hypotheses = here.decode_columns(dev.inputs, dev.vocabulary, nbest, engine)
-        statistics = dev.statistics(hypotheses)
-        sums = statistics[offsets_from(hypotheses.counts)[:-1]].sum(0)
-        data, new = merged(data, hypotheses, statistics, decoder.names, dev.metric)
+        with step(f"round {number} of at most {settings.iterations}"):
+            hypotheses = here.decode_columns(dev.inputs, dev.vocabulary, nbest, engine)
+            statistics = dev.statistics(hypotheses)
+            sums = statistics[offsets_from(hypotheses.counts)[:-1]].sum(0)
+            data, new = merged(data, hypotheses, statistics, decoder.names, dev.metric)
         shown = Round(
             float(dev.metric.score(sums)), float(sums[0] / max(1, sums[1])), data.hypotheses, new, weights,
             data.spread(data.scores(weights)),
         )  # fmt: skip
         rounds.append(shown)
-        log.info(
-            "tune %d: %s %.2f, length ratio %.3f, %s hypotheses (%s new)",
+        result(
+            "round", "tune %d: %s %.2f, length ratio %.3f, %s hypotheses (%s new)",
             number, dev.metric.name.upper(), shown.score, shown.ratio, f"{shown.hypotheses:,}", f"{new:,}",
+            number=number, metric=dev.metric.name, score=shown.score, length_ratio=shown.ratio,
+            hypotheses=shown.hypotheses, new=new,
         )  # fmt: skip
         best = max(range(number), key=lambda index: rounds[index].score)
         if (last and number > 1) or new == 0 or number - 1 - best >= (settings.patience or number):
             break
         try:
-            fitted = refitted(
-                tuner, data, weights, settings.step, seed=seed + number, engine=engine, penalty=penalty, home=home
-            )
+            with step(f"fit to {shown.hypotheses:,} hypotheses"):
+                fitted = refitted(
+                    tuner, data, weights, settings.step, seed=seed + number, engine=engine, penalty=penalty, home=home
+                )
         except UnmovedError:
             if number == 1:
                 raise

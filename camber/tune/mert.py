@@ -22,6 +22,7 @@ from camber.engine import LOCAL, Engine
 from camber.kernel import kernel
 from camber.metrics.bleu import BLEU
 from camber.metrics.sentence import bleu_of_row, bleu_parameters
+from camber.progress import each
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData, add_products
 from camber.tune.descent import rprop
@@ -279,7 +280,8 @@ class Mert(Settings):
             members = range(generation, min(generation + _GENERATION, self.restarts))
             known = [_unit(summit.weights, scales) for summit in summits]
             ground = _Ground(self, data, first, base, scales, known, highest)
-            summits += engine.map(_climbed, ground, [(restart, seeds[restart]) for restart in members])
+            found = engine.map(_climbed, ground, [(restart, seeds[restart]) for restart in members])
+            summits += each(found, f"climb from start {generation + 1} of {self.restarts}", len(members))
             highest = max(summits, key=lambda summit: summit.quality)  # the first among equals
         assert highest is not None
         best = first.copy()

@@ -20,6 +20,7 @@ from camber.bend.neighbours import Regulariser
 from camber.engine import LOCAL, Engine
 from camber.kernel import kernel, kernel_inlined
 from camber.metrics.bleu import BLEU
+from camber.progress import each
 from camber.settings import Settings, setting
 from camber.tune.data import Tuned, TuningData
 from camber.tune.guards import check_task, finished
@@ -66,7 +67,7 @@ class Mira(Settings):
         updates, losses = 0, []
         averages = np.empty((self.epochs, len(learnt.weights)))
         by_model = self.background == "model"
-        for epoch in range(self.epochs):
+        for epoch in each(range(self.epochs), "learn", unit="epochs"):
             made, loss = _epoch(rng.permutation(several), lists, order, self.c, self.decay, by_model, learnt, room)
             updates += made
             losses.append(loss / len(several))

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from camber.arrays.types import F8
 from camber.engine import LOCAL, Engine, Threads
 from camber.errors import SettingsError, UnmovedError
+from camber.progress import each
 from camber.tune.data import TuningData
 from camber.tune.tuner import Tuner
 
@@ -91,7 +92,8 @@ def fit_from_vertices(
     starts = np.tile(np.broadcast_to(np.asarray(fixed, np.float64), (len(data.names),)), (len(cube), 1))
     starts[:, data.free] = cube
     _ = data.columns, data.owners  # computed once, before threads would each do so
-    outcomes = list(engine.map(_fitted, _Task(data, tuner, seed), list(starts)))
+    found = engine.map(_fitted, _Task(data, tuner, seed), list(starts))
+    outcomes = list(each(found, "fit from vertices", len(starts), "starts"))
     weights, metrics, objectives = zip(*outcomes, strict=True)
     return Fits(starts, np.array(weights), np.array(metrics), np.array(objectives))
 

@@ -27,7 +27,7 @@ from camber.model.combination import together
 from camber.model.translator import load
 from camber.pipeline.combine import combine_models
 from camber.pipeline.settings import TrainSettings
-from camber.progress import show
+from camber.cli.display import show
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

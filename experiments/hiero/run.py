@@ -33,7 +33,7 @@ from camber.metrics.significance import paired_bootstrap
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.tune import tune_translator
-from camber.progress import show
+from camber.cli.display import show
 from camber.tune.loop import TuneSettings
 from camber.tune.pro import Pro
 

@@ -25,7 +25,7 @@ from camber.metrics.bleu import BLEU
 from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
 from camber.pipeline.tune import dev_set
-from camber.progress import show
+from camber.cli.display import show
 from camber.tune.loop import TuneSettings, tune_bent
 
 HERE = Path(__file__).resolve().parent

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 USE = """
-from camber.progress import show
+from camber.cli.display import show
 show()
 import numpy as np
 from camber.kernel.table import empty_table, insert

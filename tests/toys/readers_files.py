@@ -160,7 +160,16 @@ _TAKEN_FOR_GRANTED: dict[str, Callable[[Path], dict[str, Any]]] = {
     "engineer.md": _list,
     "researcher.md": _texts,
     **dict.fromkeys(
-        ["formats.md", "tools.md", "clark2014.md", "toutanova2013.md", "nguyen2007.md", "wang2007.md", "bicici.md"],
+        [
+            "formats.md",
+            "tools.md",
+            "progress.md",
+            "clark2014.md",
+            "toutanova2013.md",
+            "nguyen2007.md",
+            "wang2007.md",
+            "bicici.md",
+        ],
         _texts_and_model,
     ),
 }

@@ -17,7 +17,7 @@ from camber.bend.mixtures.leaves import checked
 from camber.bend.mixtures.mixture import Mixture
 from camber.engine import LOCAL, Engine
 from camber.errors import SettingsError
-from camber.progress import log
+from camber.progress import counting, log
 from camber.settings import Settings, setting
 
 #: A kernel with less mass than this, in points, is empty.
@@ -73,19 +73,21 @@ def fit_mixture(
     cloud = Cloud.of(points)
     mixture = Mixture(points.mean(0)[None], np.where(whole > 0, whole, 1.0)[None], np.zeros(1))
     rounds: list[Round] = []
-    for _ in range((kernels - 1).bit_length() + _SPARE):
-        if len(mixture) == kernels:
-            break
-        mixture = split(mixture, min(2 * len(mixture), kernels), settings.shift, rng)
-        before = len(rounds)
-        while len(rounds) < before + settings.iterations:
-            sums = expect(mixture, cloud, engine=engine)
-            rounds.append(Round(len(mixture), sums.log_likelihood / len(points)))
-            mixture = maximise(mixture, sums, floors)
-            if len(rounds) > before + 1 and rounds[-1].log_likelihood - rounds[-2].log_likelihood < settings.gain:
+    with counting("fit kernels", unit="rounds") as work:
+        for _ in range((kernels - 1).bit_length() + _SPARE):
+            if len(mixture) == kernels:
                 break
-        log.info("mixture: %d kernels, log likelihood %.4f", *rounds[-1])
-        mixture = _without_empty(mixture, len(points))
+            mixture = split(mixture, min(2 * len(mixture), kernels), settings.shift, rng)
+            before = len(rounds)
+            while len(rounds) < before + settings.iterations:
+                sums = expect(mixture, cloud, engine=engine)
+                work.add()
+                rounds.append(Round(len(mixture), sums.log_likelihood / len(points)))
+                mixture = maximise(mixture, sums, floors)
+                if len(rounds) > before + 1 and rounds[-1].log_likelihood - rounds[-2].log_likelihood < settings.gain:
+                    break
+            log.info("mixture: %d kernels, log likelihood %.4f", *rounds[-1])
+            mixture = _without_empty(mixture, len(points))
     return Fitted(mixture, tuple(rounds))
 
 

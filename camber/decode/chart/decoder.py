@@ -39,6 +39,7 @@ from camber.errors import CamberError
 from camber.features.feature import RULE
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
+from camber.progress import each
 from camber.rules.hiero.grammar import Grammar, GrammarSource
 
 #: sentences that share work arrays: few enough to share among threads
@@ -220,7 +221,8 @@ class ChartDecoder(Weighed):
         `vocabulary` has every target word of the grammars and every word of the inputs.
         """
         batches = [inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH)]
-        pieces = list(engine.map(_decode_columns, (self, vocabulary, nbest), batches))
+        found = engine.map(_decode_columns, (self, vocabulary, nbest), batches)
+        pieces = list(each(found, "decode", len(inputs), "sentences", lambda piece: len(piece.counts)))
         return HypothesisColumns.join(pieces, vocabulary, self.weighing)
 
     def hypergraph(self, item: Input) -> Hypergraph:

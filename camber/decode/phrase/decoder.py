@@ -44,6 +44,7 @@ from camber.engine import LOCAL, Engine
 from camber.features.feature import INDICATOR, RULE, Feature
 from camber.features.parts import Parts
 from camber.lm.ngrams import NgramModel
+from camber.progress import each
 from camber.rules.phrase.source import PhraseBatch, PhraseSource
 
 #: sentences decoded by one call of the kernel: enough to share options, few enough to share among threads
@@ -183,7 +184,8 @@ class PhraseDecoder(Weighed):
         `vocabulary` begins with the target vocabulary of the rules and has every word of the inputs.
         """
         batches = [inputs[i : i + BATCH] for i in range(0, len(inputs), BATCH)]
-        pieces = list(engine.map(_decode_columns, (self, vocabulary, nbest), batches))
+        found = engine.map(_decode_columns, (self, vocabulary, nbest), batches)
+        pieces = list(each(found, "decode", len(inputs), "sentences", lambda piece: len(piece.counts)))
         return HypothesisColumns.join(pieces, vocabulary, self.weighing)
 
     def word_alignment(self, derivation: Derivation) -> list[tuple[int, int]]:

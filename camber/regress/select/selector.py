@@ -12,7 +12,7 @@ from camber.arrays.types import I4, I8, AnyArray
 from camber.corpus.bitext import Bitext, Sentences
 from camber.engine import LOCAL, Engine, PerThread
 from camber.kernel import kernel
-from camber.progress import Counter
+from camber.progress import each
 from camber.regress.select.postings import Postings
 from camber.regress.select.selectors import SelectSettings
 
@@ -66,11 +66,10 @@ class Selector(abc.ABC):
     def _lists(self, text: Sentences, count: int, engine: Engine) -> list[I8]:
         """Return what is selected for each sentence."""
         blocks = [range(first, min(first + _BLOCK, len(text))) for first in range(0, len(text), _BLOCK)]
-        counter = Counter("select", len(text))
         lists: list[I8] = []
-        for part in engine.map(_select_block, (self, text, count), blocks):
+        found = engine.map(_select_block, (self, text, count), blocks)
+        for part in each(found, "select", len(text), "sentences", len):
             lists += part
-            counter.add(len(part))
         return lists
 
     def _room(self, name: str, size: int, dtype: type = np.float64) -> AnyArray:

@@ -20,6 +20,7 @@ from camber.arrays.types import F8, I4, I8, Bools
 from camber.corpus.bitext import Bitext, Sentences
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
+from camber.progress import each
 from camber.regress.sparse.measures import NOTHING, Measures
 from camber.regress.sparse.problem import Problem
 from camber.regress.sparse.regressor import REGRESSORS, Regressor
@@ -109,7 +110,8 @@ def settings_of(regressor: Regressor) -> dict[str, Any]:
 
 
 def _predictions(regressor: Regressor, examples: Sequence[Example], engine: Engine) -> Iterator[F8]:
-    return engine.map(_predict, regressor, [example.problem for example in examples])
+    found = engine.map(_predict, regressor, [example.problem for example in examples])
+    return each(found, "predict", len(examples), "sentences")
 
 
 def _predict(regressor: Regressor, problem: Problem) -> F8:

@@ -19,6 +19,7 @@ from camber.corpus.bitext import Bitext
 from camber.engine import LOCAL, Engine, split_evenly
 from camber.errors import CamberError
 from camber.kernel import kernel, kernel_inlined
+from camber.progress import each
 from camber.rules.phrase.suffixes import SortedSuffixes
 
 #: Orientations, in Moses' column order.
@@ -77,7 +78,7 @@ def find_phrases(
         max(bitext.source.longest, bitext.target.longest) + 2,
     )
     batches = split_evenly(len(bitext), -(-len(bitext) // _BATCH))
-    for columns in engine.map(_occurrences, shared, batches):
+    for columns in each(engine.map(_occurrences, shared, batches), "find phrases", len(batches)):
         yield Occurrences(*columns, target_codes)
 
 
