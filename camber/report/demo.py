@@ -25,12 +25,12 @@ from camber.pipeline.corpus import load_bitext
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import RECORD
 from camber.pipeline.train import train
-from camber.progress import stage
+from camber.progress import Watcher, stage, watched
 from camber.report.comparison import Comparison
 from camber.report.markup import Markup
 from camber.report.page import Aligned, Candidate, Report, Shown, TextFacts
 from camber.report.segmentation import RIGHT, Segmentation, error_rows, example_rows
-from camber.report.tuning import learning
+from camber.report.tuning import learning, responses_of
 from camber.rules.phrase.store import RuleStore
 from camber.text.pipeline import TextSettings
 from camber.tune.loop import ROUNDS
@@ -74,8 +74,14 @@ class Demo:
     seconds: float
 
 
+@watched
 def run_demo(
-    folder: str | Path = "camber-demo", *, seed: int = 1, engine: Engine = LOCAL, sizes: Sizes | None = None
+    folder: str | Path = "camber-demo",
+    *,
+    seed: int = 1,
+    engine: Engine = LOCAL,
+    sizes: Sizes | None = None,
+    progress: Watcher | None = None,
 ) -> Demo:
     """Generate the hotel corpus into `folder`, train on it, translate its test set, and write ``report.html`` there.
 
@@ -118,7 +124,8 @@ def run_demo(
         tables = {name: metric.statistics(lines, [corpus.test.target]) for name, lines in both.items()}
         shown = Comparison(both, tables, metric, compared, [corpus.test.target], corpus.test.source, note=_NOTE)
         report = _report(folder, corpus, translator, translations, scores, stages, seed, engine)
-        report = replace(report, tuning=[*_learning(folder / "model"), *shown.sections()])
+        curves = responses_of(translator, corpus.dev.source)
+        report = replace(report, tuning=[*_learning(folder / "model"), *shown.sections(), *curves])
         report.write(folder / "report.html")
     return Demo(
         folder, folder / "report.html", translator, scores, stages, report.examples, report.errors,

@@ -11,6 +11,7 @@ from camber.arrays.types import F8, I8, Bools
 from camber.files import write_lines
 from camber.metrics.compare import Result
 from camber.report.blocks import cards, difference, figure, section, table, whole_page
+from camber.report.drawing import drawing_style
 from camber.report.markup import Markup, element, join
 from camber.report.pictures import alignment_matrix, contributions, histogram, length_curves, ribbons, seconds_bars
 from camber.report.segmentation import RIGHT, Segmentation
@@ -114,6 +115,7 @@ class Report:
             self._training(),
             self._corpus(),
             footer=self.footer,
+            style=drawing_style(),
         )
 
     def write(self, path: str | Path) -> None:

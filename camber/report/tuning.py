@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from camber.bend.bins import Bins
+from camber.bend.response import Response
 from camber.bend.trees.description import WeighedTree
+from camber.corpus.inputs import Input, as_inputs
+from camber.decode.searcher import LogLinear
 from camber.engine import LOCAL, Engine
+from camber.features.feature import COUNT, PROBABILITY
 from camber.files import check_outputs, read_parallel
 from camber.metrics.compare import compare
 from camber.metrics.metric import make_metric
@@ -24,11 +30,13 @@ from camber.report.drawing import drawing_style, svg
 from camber.report.markup import Markup, element
 from camber.report.pictures import contributions
 from camber.tune.grid import GridOutcome, told_value
-from camber.tune.loop import Outcome
+from camber.tune.loop import FIXED, Outcome
 
 BEFORE, AFTER = "before", "tuned"
 #: curves, trees and weights that a page shows; `camber curves` draws all
 _CURVES, _TREES, _WEIGHTS = 12, 6, 40
+#: bins of a straight curve, and lines whose rules are looked at for it
+_BINS, _LOOKED_AT = 32, 200
 
 
 def tune_and_report(
@@ -88,8 +96,8 @@ def _write(
         learning(outcome.to_rows()),
         *grid(outcome),
         *shown.sections(),
-        weights(after.weights.values, before.weights.values),
-        *responses(after.decoder.bend.show(after.weights.values), after.decoder.bend.trees(after.weights.values)),
+        weights(*(_tuned(translator.weights.values) for translator in (after, before))),
+        *responses_of(after, shown.sources or ()),
         style=drawing_style() + trees.STYLE,
     )
 
@@ -136,6 +144,11 @@ def grid(outcome: Outcome) -> list[Markup]:
     return [section("Hyper-parameters", lead, table(headings, rows, numbers=set(range(1, len(headings)))))]
 
 
+def _tuned(values: Mapping[str, float]) -> dict[str, float]:
+    """Return the weights without those that tuning leaves alone, next to which others would not be seen."""
+    return {name: value for name, value in values.items() if name not in FIXED}
+
+
 def weights(after: Mapping[str, float], before: Mapping[str, float] | None = None) -> Markup:
     """Return the largest weights, scaled to sum to 1, because a common factor changes nothing."""
     names = [name for name in after if before is None or name in before] or list(after)
@@ -155,15 +168,45 @@ def weights(after: Mapping[str, float], before: Mapping[str, float] | None = Non
     )  # fmt: skip
 
 
-def responses(curves: Sequence[Any], forest: Sequence[WeighedTree]) -> list[Markup]:
-    """Return the curves and trees that were learnt, if features bend."""
+def responses_of(translator: Translator, lines: Sequence[str]) -> list[Markup]:
+    """Return what features of a model add; those of a linear model are drawn over their values in rules for lines."""
+    bend, values = translator.decoder.bend, translator.weights.values
+    curves, forest = bend.show(values), bend.trees(values)
+    if curves or forest:
+        return responses(curves, forest)
+    lead = "Nothing bends here: a feature adds its weight times its logarithm. Below, which values rules have."
+    inputs = as_inputs([translator.source_tokens(line) for line in lines[:_LOOKED_AT]])
+    return responses(straight_responses(translator.decoder, inputs), [], lead)
+
+
+def straight_responses(decoder: LogLinear, inputs: Sequence[Input]) -> list[Response]:
+    """Return what the probabilities and counts of rules for some sentences add to the score."""
+    kinds = {feature.name: feature.kind for feature in decoder.inputs}
+    found = []
+    for name, (values, often) in decoder.rule_values(inputs).items():
+        bins = Bins.at_most(_BINS, values, often)
+        if kinds[name] in (PROBABILITY, COUNT) and len(bins) > 1:
+            blank = Response(name, bins.lows, bins.highs, bins.populations, np.zeros(len(bins)))
+            x = np.unique(np.concatenate([bins.lows, blank.positions, bins.highs]))
+            curve = np.stack([x, decoder.bend.worth(name, x, decoder.weighing.weights)], axis=1)
+            middles = decoder.bend.worth(name, blank.positions, decoder.weighing.weights)
+            found.append(replace(blank, values=middles, curve=curve))
+    return found
+
+
+def responses(
+    curves: Sequence[Response],
+    forest: Sequence[WeighedTree],
+    lead: str = "What the values of a feature add to the score.",
+) -> list[Markup]:
+    """Return curves and trees, if there are any."""
     parts = []
     if curves:
         more = "" if len(curves) <= _CURVES else f" {_CURVES} of {len(curves)} are shown; `camber curves` draws all."
         parts.append(
             section(
                 "Response curves",
-                f"What the values of a feature add to the score.{more}",
+                f"{lead}{more}",
                 element("div", svg(legend()), class_="legend"),
                 *(element("figure", svg(panel(curve))) for curve in curves[:_CURVES]),
             )
