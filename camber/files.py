@@ -274,16 +274,17 @@ def check_outputs(*paths: str | Path | None) -> None:
         if place.is_dir():
             raise InputError("cannot be written: it is a folder", path, remedy="give the name of a file")
         # what is renamed into place needs a folder that can be written, anything else must take it itself
-        written = place if _is_special(place) else Path(os.path.realpath(place)).parent
+        written = place if is_special(place) else Path(os.path.realpath(place)).parent
         if not written.exists():
             raise InputError("cannot be written: there is no such folder", path, remedy=f"make the folder {written}")
-        if not (written.is_dir() or _is_special(place)) or not os.access(written, os.W_OK):
+        if not (written.is_dir() or is_special(place)) or not os.access(written, os.W_OK):
             raise InputError("cannot be written", path, remedy=f"check {written} and its permissions")
 
 
-def _is_special(path: Path) -> bool:
+def is_special(path: str | Path) -> bool:
     """Say whether `path` is a device, a pipe or the like, or an open file by its number: nothing to be replaced."""
     numbered = os.path.abspath(path).startswith(("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"))
+    path = Path(path)
     return path.exists() and not path.is_dir() and (numbered or not path.is_file())
 
 
@@ -313,7 +314,7 @@ def _place_for(path: str | Path) -> Iterator[Path]:
     """Yield a place to write to whose content becomes that of `path` at the end."""
     check_outputs(path)
     path = Path(path)
-    if _is_special(path):
+    if is_special(path):
         yield path
         return
     place = Path(os.path.realpath(path))

@@ -6,12 +6,12 @@ import json
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
-from camber.cli.options import FILE
-from camber.cli.streams import lines_of
+from camber.cli.options import FILE, json_option
+from camber.cli.streams import lines_of, output_of
 from camber.text.tags import FORMATS, TEXT
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     help="What tags are; in mark-up, they are inline codes, which may be written otherwise in a match.",
 )
 @click.option("--tsv", "as_tsv", is_flag=True, help="Line, per cent, number, source and target, with tabs between.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object for each line.")
+@json_option("A JSON object for each line.")
 def command(
     model: Path,
     source: Path | None,
@@ -49,7 +49,7 @@ def command(
     as_tsv: bool,
     as_json: bool,
 ) -> None:
-    from camber.files import check_outputs, write_whole
+    from camber.files import check_outputs
     from camber.model.translator import load
 
     if as_tsv and as_json:
@@ -58,7 +58,7 @@ def command(
     translator = load(model)
     lines = lines_of(source)
     with ExitStack() as stack:
-        out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
+        out = output_of(output, stack, at_once=source is None and sys.stdin.isatty())
         for number, line in enumerate(lines, 1):
             matches = translator.matches(line, threshold, best, format)
             if as_json:
@@ -70,9 +70,6 @@ def command(
                     out.write("\t".join(column.replace("\t", " ") for column in columns) + "\n")
             else:
                 out.write(f"{number}: {line}\n" + "".join(_shown(match, line) for match in matches))
-            if source is None and sys.stdin.isatty():
-                out.flush()
-        out.flush()
 
 
 def _shown(match: Match, line: str) -> str:

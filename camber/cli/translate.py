@@ -12,21 +12,22 @@ risk), of which --nbest-file then has the features. Weights for several models c
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from camber.cli.groups import Grouped, option
+from camber.cli.display import hide
+from camber.cli.groups import RUNNING, Grouped, option
 from camber.cli.options import FILE, engine_option, given, pick, refuse_idle, settings_options
-from camber.cli.streams import lines_of
+from camber.cli.streams import count_lines, lines_of, output_of
 from camber.decode.consensus.settings import ConsensusSettings
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Engine
 from camber.nbest.formats import AUTO, FORMATS, format_to_write
-from camber.progress import log
+from camber.progress import each, log
 from camber.regress.settings import PreimageSettings
 from camber.text.pipeline import TextSettings
 from camber.text.tags import FORMATS as TEXT_FORMATS
@@ -34,11 +35,14 @@ from camber.text.tags import HTML
 
 #: settings of the pre-image search that phrase models have, too
 _PHRASE_FLAGS = ("options", "window")
+#: lines whose candidates are written together
+PIECE = 100
 #: headings of flags
 TERMS, LISTS, TEXT = "Terms, beginnings and memory", "Lists, confidence and alignment", TextSettings.group
 
 if TYPE_CHECKING:
     from camber.model.translator import Translation, Translator
+    from camber.nbest import NBest
 
 
 @click.command(cls=Grouped, help=__doc__)
@@ -113,6 +117,12 @@ if TYPE_CHECKING:
 )
 @settings_options(DecodeSettings, shown="the model's own")
 @settings_options(PreimageSettings, shown="the model's own", but=_PHRASE_FLAGS)
+@option(
+    "--line-buffered",
+    is_flag=True,
+    help="Answer every line before the next is read, as if somebody typed them; else lines are translated in blocks.",
+    group=RUNNING,
+)
 @engine_option
 def command(
     models: tuple[Path, ...],
@@ -134,10 +144,11 @@ def command(
     protect: str,
     number_format: str | None,
     mbr: bool,
+    line_buffered: bool,
     engine: Engine,
     **values: Any,
 ) -> None:
-    from camber.files import check_outputs, write_whole
+    from camber.files import check_outputs, is_special, write_whole
     from camber.formats.documents.files import is_document
     from camber.formats.glossary.glossary import Glossary
     from camber.model.asking import read_requests
@@ -156,7 +167,7 @@ def command(
     in_place = source is not None and is_document(source)
     if in_place:
         lines_only = [*([] if format == HTML else ["format"]), "nbest_file", "prefix", "constraints"]
-        lines_only += ["alignment_file", "confidence"]
+        lines_only += ["alignment_file", "confidence", "line_buffered"]
         refuse_idle(lines_only, f"to {source}, which is translated segment by segment")
     else:
         refuse_idle(["all"], "to text that is translated line by line")
@@ -171,21 +182,24 @@ def command(
         _translate_in_place(translator, source, output, everything=all, **how)
         return
     requests = read_requests(constraints) if constraints else None
-    lines = lines_of(source)
-    interactive = source is None and sys.stdin.isatty()
+    at_once = line_buffered or (source is None and sys.stdin.isatty())
+    if output is None and sys.stdout.isatty():
+        hide()  # the lines themselves tell how far it is
     with ExitStack() as stack:
-        out: IO[str] = stack.enter_context(write_whole(output)) if output else sys.stdout
+        out = output_of(output, stack, at_once=at_once)
         links = stack.enter_context(write_whole(alignment_file)) if alignment_file else None
         sure = stack.enter_context(write_whole(confidence)) if confidence else None
         listed = nbest_file is not None and format_to_write(nbest_file, nbest_format or AUTO).holds_parts
-        candidates: list[list[Translation]] = []
-        repaired: list[tuple[int, str]] = []
+        candidates = stack.enter_context(_listing(translator, nbest_file, nbest_format or AUTO, at_once=at_once))
+        places = ((out, output), (links, alignment_file), (sure, confidence))
+        pipes = [stream for stream, path in places if stream and path and at_once and is_special(path)]
+        mended, first_mended = 0, (0, "")
         translations = translator.translations(
-            lines,
+            lines_of(source),
             nbest,
             distinct=distinct,
             engine=engine,
-            chunk=1 if interactive else CHUNK,
+            chunk=1 if at_once else CHUNK,
             glossary=terms,
             prefix=prefix,
             requests=requests,
@@ -193,30 +207,26 @@ def command(
             confidence=sure is not None or listed,
             fuzzy=fuzzy,
         )
-        for number, best in enumerate(translations, 1):
+        told = each(translations, "translate", count_lines(source), "lines")
+        for number, best in enumerate(told, 1):
             for note in best[0].notes:
                 log.warning("line %d: %s", number, note)
             out.write(best[0].text + "\n")
             if best[0].repairs:
-                repaired.append((number, best[0].repairs[0]))
-            if interactive:
-                out.flush()
+                mended += 1
+                if mended == 1:
+                    first_mended = number, best[0].repairs[0]
             if sure:
                 sure.write(_confidence(best[0], calibrated=translator.calibration is not None) + "\n")
             if links:
                 # nothing is known about the links of a text that was recalled
                 pairs = () if best[0].recalled else best[0].links
                 links.write(" ".join(f"{s}-{t}" for s, t in pairs) + "\n")
-            if nbest_file:
-                candidates.append(best)
-        if nbest_file:
-            _write_list(translator, candidates, nbest_file, nbest_format or AUTO)
-        out.flush()
-    if repaired:
-        first, what = repaired[0]
-        log.warning(
-            "protected text was mended in %s lines; the first is line %s: %s", f"{len(repaired):,}", first, what
-        )
+            candidates(best)
+            for stream in pipes:
+                stream.flush()
+    if mended:
+        log.warning("protected text was mended in %s lines; the first is line %d: %s", f"{mended:,}", *first_mended)
 
 
 def _translate_in_place(translator: Translator, source: Path, output: Path | None, **how: Any) -> None:
@@ -298,17 +308,54 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _write_list(translator: Translator, translations: Sequence[Sequence[Translation]], path: Path, format: str) -> None:
-    """Write an n-best list; where '|||' separates fields, that in a text is escaped as in Moses' tokens."""
+@contextmanager
+def _listing(
+    translator: Translator, path: Path | None, format: str, *, at_once: bool
+) -> Iterator[Callable[[list[Translation]], None]]:
+    """Yield a function that adds the candidates of a line to an n-best list, which is written on the way.
+
+    Where '|||' separates fields, that in a text is escaped as in Moses' tokens.
+    """
+    if path is None:
+        yield lambda best: None
+        return
     from dataclasses import replace
 
     from camber.decode.lists import as_weighed
+    from camber.nbest.pieces import writing_pieces
 
-    nbest, written = translator.to_nbest(translations), format_to_write(path, format)
-    if not written.holds_parts:
-        nbest = as_weighed(nbest, translator.decoder.bend)
-    bars = sum("|||" in text for text in nbest.texts)
-    if bars and nbest.tokens is not None and written.separator == "|||":
+    written, bend = format_to_write(path, format), translator.decoder.bend
+    # a table that names bins in its first line must have seen all lines, and a format of another package may not do it
+    whole = written.lines is None or (written.names_first and bend.width > 0)
+    waiting: list[list[Translation]] = []
+    bars = done = 0
+
+    def piece() -> NBest:
+        nonlocal bars, done
+        nbest = translator.to_nbest(waiting)
+        if not written.holds_parts:
+            nbest = as_weighed(nbest, bend)
+        nbest = replace(nbest, first=done)
+        done += len(waiting)
+        waiting.clear()
+        if nbest.tokens is not None and written.separator == "|||":
+            bars += sum("|||" in text for text in nbest.texts)
+            nbest = replace(nbest, texts=[text.replace("|||", "&#124;" * 3) for text in nbest.texts])
+        return nbest
+
+    if whole:
+        yield waiting.append
+        piece().write(path, format)
+    else:
+        with writing_pieces(path, format) as write:
+
+            def add(best: list[Translation]) -> None:
+                waiting.append(best)
+                if at_once or len(waiting) == PIECE:
+                    write(piece())
+
+            yield add
+            if waiting:
+                write(piece())
+    if bars:
         log.warning("%s: '|||' is written as '&#124;&#124;&#124;' in %s texts; jsonl keeps it", path, f"{bars:,}")
-        nbest = replace(nbest, texts=[text.replace("|||", "&#124;" * 3) for text in nbest.texts])
-    nbest.write(path, format)

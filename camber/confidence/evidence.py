@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from camber.arrays.ragged import offsets_from
+from camber.arrays.ragged import offsets_from, owners_of
 from camber.arrays.types import F8, I8
 from camber.decode.derivation import Derivation
 from camber.features.feature import PROBABILITY, RULE, Feature, linear_table
@@ -144,12 +144,13 @@ class _Parts(NamedTuple):
         inputs = flat[0].inputs
         offsets = offsets_from(np.array([len(item.rules) for item in flat], np.int64))
         table = linear_table(inputs, np.concatenate([item.features for item in flat]))
-        chosen = table[:, [at for at, feature in enumerate(inputs) if _tells(feature)]]
+        # rows are added up in the same order whatever other rows there are
+        chosen = np.ascontiguousarray(table[:, [at for at, feature in enumerate(inputs) if _tells(feature)]])
         there = ~np.isnan(chosen)
         count = there.sum(axis=1)
         rule = np.where(there, chosen, 0.0).sum(axis=1) / np.maximum(count, 1)
         models = [at for at, feature in enumerate(inputs) if feature.name.rstrip("0123456789") == "lm"]
-        lm = np.nan_to_num(table[:, models]).sum(axis=1)
+        lm = np.nan_to_num(np.ascontiguousarray(table[:, models])).sum(axis=1)
         spans = np.concatenate([item.spans for item in flat]).reshape(-1, 2)
         own = spans[:, 1] - spans[:, 0]
         tails = [getattr(item, "tails", None) for item in flat]
@@ -178,6 +179,5 @@ def _owners(item: Derivation) -> I8:
 
 
 def _sums(values: F8, offsets: I8) -> F8:
-    """Return the sums over the parts of each derivation."""
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    return np.asarray(total[offsets[1:]] - total[offsets[:-1]])
+    """Return the sums over the parts of each derivation, which do not depend on what stands before it."""
+    return np.bincount(owners_of(offsets), values, len(offsets) - 1).astype(np.float64)

@@ -19,8 +19,11 @@ class Logistic(NamedTuple):
     weights: F8  # [columns]
 
     def odds(self, table: F8) -> F8:
-        """Return the logarithms of odds, float64[rows]."""
-        return np.asarray(self.bias + table @ self.weights)
+        """Return the logarithms of odds, float64[rows]; those of a row are the same whatever other rows there are."""
+        odds = np.full(len(table), self.bias)
+        for column, weight in zip(table.T, self.weights.tolist(), strict=True):
+            odds += weight * column  # BLAS would round a row by how many there are
+        return odds
 
     def probabilities(self, table: F8) -> F8:
         """Return probabilities, float64[rows]."""

@@ -9,7 +9,7 @@ may have several names, if several engines write it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,7 +40,9 @@ class Format:
     any_feature: bool = True  # whether features may have any names
     separator: str = ""  # what texts cannot hold
     counted: bool = False  # whether the file does not tell where a sentence ends, so that the reader is told
-    head: int | None = None  # lines before the hypotheses, if lists can be written piece by piece; None: they cannot
+    #: (piece of a list, whether it is the first) → its lines, if lists can be written piece by piece; None: they cannot
+    lines: Callable[[NBest, bool], Iterator[str]] | None = None
+    names_first: bool = False  # whether the first line names all features that any hypothesis has
 
 
 FORMATS: Registry[Format] = Registry(

@@ -27,7 +27,7 @@ import numpy as np
 
 from camber.errors import CamberError, InputError
 from camber.features.feature import Feature
-from camber.files import is_unicode, write_whole
+from camber.files import is_unicode, write_lines
 from camber.nbest.collecting import PartsCollector
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NO_RULE, NBest
@@ -62,6 +62,11 @@ _BLOCK = 100  # hypotheses whose parts are written at a time
 
 def write_jsonl(nbest: NBest, path: str | Path) -> None:
     """Write one JSON object per hypothesis."""
+    write_lines(path, jsonl_lines(nbest))
+
+
+def jsonl_lines(nbest: NBest, begins: bool = True) -> Iterator[str]:
+    """Yield the lines of a list, or of a piece of one; only where it `begins` are the features told in full."""
     columns: dict[str, list[Any] | None] = {
         "score": None if nbest.scores is None else list(map(_number, nbest.scores.tolist())),
         "segmentation": nbest.segmentations,
@@ -75,22 +80,21 @@ def write_jsonl(nbest: NBest, path: str | Path) -> None:
     parts = _parts(nbest) if nbest.has_parts else None
     starts, owners = nbest.sentence_offsets.tolist(), nbest.sentences().tolist()
     dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
-    with write_whole(path) as stream:
-        for index, sums in enumerate(listed_features(nbest)):
-            owner = owners[index]
-            rank = index - starts[owner]
-            item: dict[str, Any] = {"sentence": nbest.first + owner, "rank": rank, "text": nbest.texts[index]}
-            item |= {key: column[index] for key, column in given}
-            item["features"] = _features(nbest.names, sums, nulls=index == 0)
-            if index == 0 and (kinds := _kinds(nbest.features)):
-                item["kinds"] = kinds
-            if parts is not None:
-                item["parts"] = _listed_parts(next(parts), sums, nulls=index == 0)
-            if rank == 0:
-                item |= {key: side[owner] for key, side in sides}
-            if nbest.extra:
-                item["extra"] = {name: _number(float(values[index])) for name, values in nbest.extra.items()}
-            stream.write(dumps(item) + "\n")
+    for index, sums in enumerate(listed_features(nbest)):
+        owner = owners[index]
+        rank = index - starts[owner]
+        item: dict[str, Any] = {"sentence": nbest.first + owner, "rank": rank, "text": nbest.texts[index]}
+        item |= {key: column[index] for key, column in given}
+        item["features"] = _features(nbest.names, sums, nulls=begins and index == 0)
+        if begins and index == 0 and (kinds := _kinds(nbest.features)):
+            item["kinds"] = kinds
+        if parts is not None:
+            item["parts"] = _listed_parts(next(parts), sums, nulls=begins and index == 0)
+        if rank == 0:
+            item |= {key: side[owner] for key, side in sides}
+        if nbest.extra:
+            item["extra"] = {name: _number(float(values[index])) for name, values in nbest.extra.items()}
+        yield dumps(item)
 
 
 def _number(value: float) -> float | int:
@@ -358,5 +362,12 @@ def _looks_like(line: str, number: int) -> bool:
 
 
 JSONL = Format(
-    "jsonl", (".jsonl", ".json"), _looks_like, read_jsonl, write_jsonl, holds_extra=True, holds_parts=True, head=0
+    "jsonl",
+    (".jsonl", ".json"),
+    _looks_like,
+    read_jsonl,
+    write_jsonl,
+    holds_extra=True,
+    holds_parts=True,
+    lines=jsonl_lines,
 )

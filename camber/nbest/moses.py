@@ -25,7 +25,7 @@ import numpy as np
 
 from camber.arrays.types import F8, Bools
 from camber.errors import CamberError, InputError
-from camber.files import write_whole
+from camber.files import write_lines
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, numbered_lines, sentence_number
@@ -239,6 +239,15 @@ def write_moses(nbest: NBest, path: str | Path, groups: Mapping[str, Sequence[st
     A label has all its values or is left out: by default, features of which a hypothesis lacks some get labels of their
     own.
     """
+    write_lines(path, _grouped_lines(nbest, groups))
+
+
+def moses_lines(nbest: NBest, begins: bool = True) -> Iterator[str]:
+    """Yield the lines of a list, or of a piece of one."""
+    return _grouped_lines(nbest, None)
+
+
+def _grouped_lines(nbest: NBest, groups: Mapping[str, Sequence[str]] | None) -> Iterator[str]:
     torn = _torn(natural_groups(nbest.names) if groups is None else groups, nbest)
     if groups is None:
         groups = {}
@@ -248,13 +257,18 @@ def write_moses(nbest: NBest, path: str | Path, groups: Mapping[str, Sequence[st
     _check_groups(groups, nbest.names)
     if torn:
         raise CamberError(f"some hypotheses lack a part of the values of {', '.join(torn)}; give these labels apart")
-    _write(nbest, path, [(f"{label}=" + " %s" * len(group), group) for label, group in groups.items() if group])
+    return _lines(nbest, [(f"{label}=" + " %s" * len(group), group) for label, group in groups.items() if group])
 
 
 def write_joshua(nbest: NBest, path: str | Path) -> None:
     """Write a list as Joshua and cdec do: ``name=value``."""
+    write_lines(path, joshua_lines(nbest))
+
+
+def joshua_lines(nbest: NBest, begins: bool = True) -> Iterator[str]:
+    """Yield the lines of a list, or of a piece of one."""
     _check_groups({name: [name] for name in nbest.names}, nbest.names)
-    _write(nbest, path, [(f"{name}=%s", [name]) for name in nbest.names])
+    return _lines(nbest, [(f"{name}=%s", [name]) for name in nbest.names])
 
 
 def _torn(groups: Mapping[str, Sequence[str]], nbest: NBest) -> list[str]:
@@ -274,27 +288,24 @@ def _torn(groups: Mapping[str, Sequence[str]], nbest: NBest) -> list[str]:
     return [label for label in groups if label in torn]
 
 
-def _write(nbest: NBest, path: str | Path, pieces: list[tuple[str, Sequence[str]]]) -> None:
-    """Write the lines; `pieces` are templates such as ``TM0= %s %s`` with the features that fill them."""
+def _lines(nbest: NBest, pieces: list[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    """Yield the lines; `pieces` are templates such as ``TM0= %s %s`` with the features that fill them."""
     segmented = nbest.segmentations is not None or (nbest.source_spans is not None and nbest.target_spans is not None)
     tail = segmented or nbest.alignments is not None
     if tail and nbest.scores is None:
         raise CamberError("a list with alignments but without scores cannot be written in Moses' format; use jsonl")
     scores = None if nbest.scores is None else nbest.scores.tolist()
     owner = (nbest.sentences() + nbest.first).tolist()
-    with write_whole(path) as stream:
-        for index, (text, features) in enumerate(zip(nbest.texts, _feature_fields(nbest, pieces), strict=True)):
-            if "|||" in text or "\n" in text or "\r" in text:
-                raise CamberError(
-                    f"{text!r} cannot be written in Moses' format (it has '|||' or a line end); use jsonl"
-                )
-            line = f"{owner[index]} ||| {text} ||| {features}"
-            if scores is not None:
-                line += f" ||| {shortest(scores[index])}"
-            if tail:
-                alignment = nbest.alignments[index] if nbest.alignments is not None else ""
-                line += f" ||| {nbest.segmentation(index)} ||| {alignment}"
-            stream.write(line + "\n")
+    for index, (text, features) in enumerate(zip(nbest.texts, _feature_fields(nbest, pieces), strict=True)):
+        if "|||" in text or "\n" in text or "\r" in text:
+            raise CamberError(f"{text!r} cannot be written in Moses' format (it has '|||' or a line end); use jsonl")
+        line = f"{owner[index]} ||| {text} ||| {features}"
+        if scores is not None:
+            line += f" ||| {shortest(scores[index])}"
+        if tail:
+            alignment = nbest.alignments[index] if nbest.alignments is not None else ""
+            line += f" ||| {nbest.segmentation(index)} ||| {alignment}"
+        yield line
 
 
 def _feature_fields(nbest: NBest, pieces: list[tuple[str, Sequence[str]]]) -> Iterator[str]:
@@ -336,5 +347,7 @@ def _is_told_by_name(line: str, number: int) -> bool:
     return False
 
 
-MOSES = Format("moses", (".moses",), _looks_like, read_moses, write_moses, separator="|||", head=0)
-JOSHUA = Format("joshua", (".joshua", ".cdec"), _is_told_by_name, read_moses, write_joshua, separator="|||", head=0)
+MOSES = Format("moses", (".moses",), _looks_like, read_moses, write_moses, separator="|||", lines=moses_lines)
+JOSHUA = Format(
+    "joshua", (".joshua", ".cdec"), _is_told_by_name, read_moses, write_joshua, separator="|||", lines=joshua_lines
+)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 
 from camber.errors import CamberError, InputError
-from camber.files import write_whole
+from camber.files import write_lines
 from camber.nbest.formats import Format
 from camber.nbest.nbest import NBest
 from camber.nbest.reading import SentenceBounds, check_table, numbered_lines, sentence_number
@@ -125,6 +126,11 @@ def read_tsv(path: str | Path, sentences: int | None = None, at_least: int = 1) 
 
 def write_tsv(nbest: NBest, path: str | Path) -> None:
     """Write a table of the hypotheses (not of their parts)."""
+    write_lines(path, tsv_lines(nbest))
+
+
+def tsv_lines(nbest: NBest, begins: bool = True) -> Iterator[str]:
+    """Yield the lines of a list, or of a piece of one; names of columns stand where it `begins`."""
     texts: dict[str, list[str]] = {"text": nbest.texts}
     if nbest.tokens is not None:
         texts["tokens"] = nbest.tokens
@@ -136,22 +142,20 @@ def write_tsv(nbest: NBest, path: str | Path) -> None:
     numbers |= {_EXTRA + name: values for name, values in nbest.extra.items()}
     exact = {name: list(map(shortest, values.tolist())) for name, values in numbers.items()}
     owner = (nbest.sentences() + nbest.first).tolist()
-    with write_whole(path) as stream:
-        stream.write("\t".join(["sentence", *texts, *exact, *map(_column_name, nbest.names)]) + "\n")
-        for row, values in enumerate(listed_features(nbest)):
-            cells = [str(owner[row]), *(column[row] for column in texts.values())]
-            cells += [column[row] for column in exact.values()]
-            cells += [shortest(value) if value == value else "" for value in values]  # NaN is absent
-            line = "\t".join(cells)
-            if "\n" in line or "\r" in line or line.count("\t") != len(cells) - 1:
-                raise CamberError(
-                    f"{nbest.texts[row]!r} cannot be written as TSV (it has a tab or a line end); use jsonl"
-                )
-            stream.write(line + "\n")
+    if begins:
+        yield "\t".join(["sentence", *texts, *exact, *map(_column_name, nbest.names)])
+    for row, values in enumerate(listed_features(nbest)):
+        cells = [str(owner[row]), *(column[row] for column in texts.values())]
+        cells += [column[row] for column in exact.values()]
+        cells += [shortest(value) if value == value else "" for value in values]  # NaN is absent
+        line = "\t".join(cells)
+        if "\n" in line or "\r" in line or line.count("\t") != len(cells) - 1:
+            raise CamberError(f"{nbest.texts[row]!r} cannot be written as TSV (it has a tab or a line end); use jsonl")
+        yield line
 
 
 def _looks_like(line: str, number: int) -> bool:
     return number == 1 and {"sentence", "text"} <= set(line.split("\t"))
 
 
-TSV = Format("tsv", (".tsv",), _looks_like, read_tsv, write_tsv, holds_extra=True, head=1)
+TSV = Format("tsv", (".tsv",), _looks_like, read_tsv, write_tsv, holds_extra=True, lines=tsv_lines, names_first=True)
