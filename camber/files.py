@@ -268,7 +268,7 @@ def check_outputs(*paths: str | Path | None) -> None:
         if path is None:
             continue
         place = Path(path)
-        if os.path.realpath(place) in taken and not _is_special(place):
+        if os.path.realpath(place) in taken and not is_special(place):
             raise InputError("is asked to hold two different outputs", path, remedy="give another name to one of them")
         taken.add(os.path.realpath(place))
         if place.is_dir():

@@ -256,7 +256,7 @@ def each(
     unit: str = "",
     size: Callable[[Item], int] | None = None,
 ) -> Iterator[Item]:
-    """Yield items and report that each is there; `size` says how much one counts for. Short work is not told.
+    """Yield items and report each that is done with; `size` says how much one counts for. Short work is not told.
 
     >>> sum(each([1, 2, 3], "add"))
     6
@@ -266,8 +266,8 @@ def each(
     work = Step(name, total, unit)
     try:
         for item in items:
-            work.add(1 if size is None else size(item))
             yield item
+            work.add(1 if size is None else size(item))
         work.end()
     except GeneratorExit:  # whoever asked has enough
         with suppress(Exception):

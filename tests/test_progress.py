@@ -179,6 +179,6 @@ def test_a_loop_that_its_reader_leaves_is_over(every: None) -> None:
     seen: list[Event] = []
     with watching(seen.append):
         items = each(iter("abc"), "letters")
-        next(items)
+        assert next(items) + next(items) == "ab"
         items.close()  # type: ignore[attr-defined]
     assert [event.kind for event in seen] == [BEGIN, GOING, END]

@@ -137,6 +137,7 @@ memory_option = option(
     group=RUNNING,
 )
 
+
 def json_option(told: str) -> Callable[[Any], Any]:
     """Decorate a command with ``--json``: a result for machines, `told` by its help, and progress for them, too."""
 

@@ -25,6 +25,7 @@ from camber.corpus.vocabulary import Vocabulary
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.kernel import kernel
+from camber.progress import each
 from camber.rules.lexicon import Lexicon, hashed_lexicon
 from camber.rules.phrase.pairs import Occurrences, check_alignment, find_phrases, pattern_words
 from camber.rules.phrase.pieces import StoreWriter, joined
@@ -122,7 +123,7 @@ def _extracted(
         settings,
     )
     most = max(1, min(scratch.share(_RANGES) // _WHILE_SCORED, len(runs)))
-    yield from engine.map(_scored, shared, runs.ranges(most, width=target_codes))
+    yield from each(engine.map(_scored, shared, runs.ranges(most, width=target_codes)), "score phrases", unit="ranges")
 
 
 class _Side(NamedTuple):
