@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import camber
+from camber.cli.display import show
 from camber.engine import Engine, Threads
 from camber.files import read_lines, write_lines
 from camber.metrics.bleu import BLEU
@@ -27,7 +28,6 @@ from camber.model.combination import together
 from camber.model.translator import load
 from camber.pipeline.combine import combine_models
 from camber.pipeline.settings import TrainSettings
-from camber.cli.display import show
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

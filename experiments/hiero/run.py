@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import camber
+from camber.cli.display import show
 from camber.corpus.inputs import Input
 from camber.engine import Engine, Threads
 from camber.files import read_lines, write_lines
@@ -33,7 +34,6 @@ from camber.metrics.significance import paired_bootstrap
 from camber.model.translator import Translator
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.tune import tune_translator
-from camber.cli.display import show
 from camber.tune.loop import TuneSettings
 from camber.tune.pro import Pro
 

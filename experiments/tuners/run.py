@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from camber.cli.display import show
 from camber.engine import Engine, Threads
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
 from camber.pipeline.tune import dev_set
-from camber.cli.display import show
 from camber.tune.loop import TuneSettings, tune_bent
 
 HERE = Path(__file__).resolve().parent
