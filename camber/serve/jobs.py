@@ -28,6 +28,8 @@ Best = list[Translation]
 #: texts of a job that is done whenever it comes, and the longer ones that are worked on at a time: were it all, none of
 #: them would be done soon, and when there are too many, none in time
 _SHORT, _LONG_ONES = 4, 4
+#: letters after which a batch is large enough: short texts wait for the long ones that they are decoded with
+_LETTERS = 4000
 
 
 class Options(NamedTuple):
@@ -195,10 +197,13 @@ class Decoding:
             # other threads that have nothing to do get their share
             most = min(self.batch, -(-sum(len(job.waiting) for job in alike) // max(self._idle, 1)))
             taken: list[tuple[Job, int]] = []
-            while len(taken) < most:
-                for job in alike:
-                    if job.waiting and len(taken) < most:
-                        taken.append((job, job.waiting.popleft()))
+            letters = 0
+            for job in itertools.cycle(alike):
+                if job.waiting:
+                    taken.append((job, job.waiting.popleft()))
+                    letters += len(job.texts[taken[-1][1]])
+                if len(taken) >= most or letters >= _LETTERS:
+                    break
             first = self._jobs.popleft()
             if first.waiting:
                 self._jobs.append(first)

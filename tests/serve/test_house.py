@@ -186,6 +186,21 @@ def test_a_long_request_does_not_hold_up_a_short_one() -> None:
     _decoding(work, batch=4)
 
 
+def test_long_texts_make_small_batches() -> None:
+    async def work(decoding: Decoding, slow: Slow) -> None:
+        first = asyncio.create_task(_asked(decoding, slow, ["first"]))
+        await _begun(slow)
+        texts = [f"{k} " + "x" * 3000 for k in range(6)]
+        long = asyncio.create_task(_asked(decoding, slow, texts))
+        await asyncio.sleep(0.05)
+        slow.go.set()
+        await first
+        assert await long == [text.upper() for text in texts]
+        assert slow.batches[1:] == [texts[:2], texts[2:4], texts[4:]]
+
+    _decoding(work)
+
+
 def test_long_requests_are_begun_when_others_are_finished() -> None:
     async def work(decoding: Decoding, slow: Slow) -> None:
         blocked = asyncio.create_task(_asked(decoding, slow, ["first"]))
