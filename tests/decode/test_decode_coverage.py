@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.source_coverage import first_gap, future_cost, rest_cost
+from naive.source_coverage import first_gap, future_cost, jumped_over, rest_cost
 
 from camber.decode.phrase.coverage import cover, future_costs, is_free
 from camber.decode.windows import cut_points
@@ -42,7 +42,7 @@ def test_coverages_are_sets_of_positions(length, seed):
     slots = np.full(capacity_for(2 * rows), -1, np.int64)
     gaps, cost = np.zeros(rows, np.int64), np.zeros(rows)
     future = -rng.random((length + 1, length + 1))
-    known, count = [0], 1
+    known, count, toll = [0], 1, float(rng.random())
     for _ in range(200):
         old = int(rng.integers(len(known)))
         start = int(rng.integers(length))
@@ -52,7 +52,7 @@ def test_coverages_are_sets_of_positions(length, seed):
         assert free == (known[old] & span == 0)
         if not free:
             continue
-        covered, count = cover(bits, slots, count, gaps, cost, future, length, old, start, end)
+        covered, count = cover(bits, slots, count, gaps, cost, future, length, toll, old, start, end)
         new = known[old] | span
         if covered == len(known):
             assert new not in known[1:]
@@ -60,13 +60,14 @@ def test_coverages_are_sets_of_positions(length, seed):
         assert known[covered] == new
         assert count == len(known)
         assert gaps[covered] == first_gap(new, length)
-        assert cost[covered] == pytest.approx(rest_cost(new, length, lambda i, j: future[i, j]))
+        expected = rest_cost(new, length, lambda i, j: future[i, j]) - toll * jumped_over(new, length)
+        assert cost[covered] == pytest.approx(expected)
 
 
 def test_a_full_table_of_coverages_says_so():
     bits = np.zeros((1, 1), np.uint64)
     slots = np.full(8, -1, np.int64)
-    _, count = cover(bits, slots, 1, np.zeros(1, np.int64), np.zeros(1), np.zeros((4, 4)), 3, 0, 0, 1)
+    _, count = cover(bits, slots, 1, np.zeros(1, np.int64), np.zeros(1), np.zeros((4, 4)), 3, 0.0, 0, 0, 1)
     assert count == -1
 
 

@@ -16,6 +16,7 @@ from camber.corpus.subwords import Subwords
 from camber.decode.phrase import decoder as phrase
 from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names, features
+from camber.decode.phrase.options import HEARD
 from camber.decode.phrase.search import extend
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
@@ -30,7 +31,15 @@ EVERYTHING = 50_000  # pops: more than there are cells in any of these stacks
 
 
 def toy(
-    rng, language_models=1, limit=6, option_limit=20, pop_limit=EVERYTHING, window=150, names=naive.SCORES, **kwargs
+    rng,
+    language_models=1,
+    limit=6,
+    option_limit=20,
+    pop_limit=EVERYTHING,
+    beam=0.0,
+    window=150,
+    names=naive.SCORES,
+    **kwargs,
 ):
     """Return a random model, weights for it, and a decoder."""
     model = random_model(rng, language_models, **kwargs)
@@ -40,7 +49,7 @@ def toy(
         StoredRules(store_of(model.rules), names),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
-        DecodeSettings(pop_limit=pop_limit, distortion_limit=limit, options=option_limit, window=window),
+        DecodeSettings(pop_limit=pop_limit, beam=beam, distortion_limit=limit, options=option_limit, window=window),
     )
     return model, weights, decoder
 
@@ -141,7 +150,7 @@ def test_indicators_and_weights_by_pieces_are_scored_as_by_enumeration(seed, len
         rules,
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
-        DecodeSettings(pop_limit=EVERYTHING, options=option_limit),
+        DecodeSettings(pop_limit=EVERYTHING, beam=0.0, options=option_limit),
     )
     sentence = random_sentence(rng, length)
     expected = naive.search(model, sentence, weights, 6, option_limit)
@@ -255,15 +264,42 @@ def test_the_short_cut_through_a_phrase_gives_the_score_of_every_word():
             state, inner = lm.begin, lm.root
             for word in ids[: len(left)]:
                 _, state = step(lm.nodes, lm.children, state, word)
-            states, gains = np.zeros(len(right), np.int32), np.zeros(len(right))
-            for t, word in enumerate(ids[len(left) :]):
+            words, gains = ids[len(left) :], np.zeros(len(right))
+            heard = np.zeros(len(right), HEARD)
+            heard["word"] = words
+            for t, word in enumerate(words):
                 gains[t], inner = step(lm.nodes, lm.children, inner, word)
-                states[t] = inner
-            rest = gains.sum() - np.cumsum(gains)
-            words = ids[len(left) :].astype(np.int32)
-            gain, after = extend(lm.nodes, lm.children, words, states, rest, 0, len(right), state)
+                heard["state"][t] = inner
+            heard["rest"] = gains.sum() - np.cumsum(gains)
+            gain, after = extend(lm.nodes, lm.children, heard, 0, len(right), state)
             whole = naive.lm_score(ngrams, left + right, end=False) - naive.lm_score(ngrams, left, end=False)
             assert gain == pytest.approx(whole, abs=1e-9)
             for word in words:
                 _, state = step(lm.nodes, lm.children, state, word)
             assert after == state
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_beam_stops_stacks_early_and_lists_have_none(seed):
+    rng = np.random.default_rng(seed)
+    sentences = as_inputs([random_sentence(rng, 6) for _ in range(5)])
+
+    def searched(beam, nbest=1):
+        model_rng = np.random.default_rng(seed + 100)
+        _, weights, decoder = toy(model_rng, beam=beam, pop_limit=3000)
+        work = np.zeros(len(decoder.WORK), np.int64)
+        found = list(decoder.decode(sentences, nbest=nbest, engine=Threads(1), work=work))
+        return np.array([[item.score for item in items] for items in found]), work[2], weights["lm"]
+
+    exact, all_pops, weight = searched(0.0)
+    wide, _, _ = searched(1e6)
+    assert (wide == exact).all()
+    pops = all_pops
+    for beam in (30.0, 8.0, 1.0):
+        scores, fewer, _ = searched(beam)
+        assert (scores <= exact + 1e-9).all()
+        assert fewer <= pops
+        pops = fewer
+    assert weight != 0
+    assert pops < all_pops
+    assert np.array_equal(searched(1.0, nbest=2)[0], searched(0.0, nbest=2)[0])

@@ -28,3 +28,9 @@ def rest_cost(covered, length, future):
             total += future(start, i)
             start = None
     return total
+
+
+def jumped_over(covered, length):
+    """Count the covered words that have a gap before and behind them."""
+    free = [i for i in range(length) if not covered >> i & 1]
+    return free[-1] - free[0] + 1 - len(free) if free else 0

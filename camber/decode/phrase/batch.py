@@ -10,7 +10,19 @@ from camber.arrays.types import Array
 from camber.decode.phrase import search as stack_search
 from camber.decode.phrase.coverage import future_costs
 from camber.decode.phrase.kbest import ITEM, k_best, part_features
-from camber.decode.phrase.search import CELL, COUNTS, EDGE, GROUP, HYPOTHESIS, Room, search
+from camber.decode.phrase.search import (
+    ANSWER,
+    ANSWER_BITS,
+    CELL,
+    COUNTS,
+    EDGE,
+    GROUP,
+    HYPOTHESIS,
+    STATE,
+    Course,
+    Room,
+    search,
+)
 from camber.kernel import kernel
 from camber.kernel.table import capacity_for
 
@@ -90,22 +102,25 @@ class Workspace:
         hypotheses = self.length * self.pops + 1
         return Room(
             hyps=np.empty(hypotheses, HYPOTHESIS),
-            states=np.empty((hypotheses, self.models), np.int64),
+            states=np.empty((hypotheses, self.models), np.int32),
             bits=np.empty((self.coverages, self.length // 64 + 1), np.uint64),
             coverage_slots=np.empty(capacity_for(2 * self.coverages), np.int64),
             gaps=np.empty(self.coverages, np.int64),
             cost=np.empty(self.coverages),
             groups=np.empty(hypotheses, GROUP),
             stack_first=np.empty(self.length + 2, np.int64),
-            rows=np.empty((3, hypotheses), np.int64),
+            rows=np.empty((3, hypotheses), np.uint32),
             row_score=np.empty((3, hypotheses)),
             edges=np.empty(self.edges, EDGE),
             cells=np.empty(self.cells, CELL),
-            cell_states=np.empty((self.cells, self.models), np.int64),
+            cell_states=np.empty((self.cells, self.models), np.int32),
             heap_scores=np.empty(self.cells),
             heap_cells=np.empty(self.cells, np.int64),
-            slots=np.empty(capacity_for(self.pops), np.int64),
+            group_slots=np.empty(capacity_for(self.pops), np.int64),
+            slots=np.empty(capacity_for(self.pops), STATE),
             heads=np.empty(self.pops, np.int64),
+            head_group=np.empty(self.pops, np.int64),
+            answers=_no_answers(),
             counts=np.zeros(COUNTS, np.int64),
             work=self.work,
         )
@@ -121,6 +136,12 @@ class Workspace:
             chain=np.empty(self.pops, np.int64),
             path=np.empty(self.length * self.nbest + 1, np.int64),
         )
+
+
+def _no_answers() -> Array:
+    answers = np.empty(1 << ANSWER_BITS, ANSWER)
+    answers["state"] = -1
+    return answers
 
 
 class Sentences(NamedTuple):
@@ -142,6 +163,7 @@ class Limits(NamedTuple):
     distortion: float  # its weight
     distortion_limit: int
     pop_limit: int
+    beam: float  # as a difference of scores
     nbest: int
     distinct: int  # 0 or 1
     tries: int  # derivations that are looked at for distinct texts
@@ -150,7 +172,10 @@ class Limits(NamedTuple):
 @kernel
 def decode_batch(sentences, limits, options, reordering, models, context, future, room, list_room, columns):
     """Decode the sentences from columns.next[0] on; return 0, or a negative code when a work array is too small."""
-    with_reordering = reordering.shape[1] == 6
+    course = Course(
+        limits.distortion, limits.distortion_limit, limits.pop_limit, limits.beam, reordering.shape[1] == 6,
+        limits.nbest > 1,
+    )  # fmt: skip
     while columns.next[0] < len(sentences.offsets) - 1:
         s, d, part = columns.next[0], columns.next[1], columns.next[2]
         a, b = sentences.offsets[s], sentences.offsets[s + 1]
@@ -165,7 +190,7 @@ def decode_batch(sentences, limits, options, reordering, models, context, future
         future_costs(spans[places * (b - a) :], options.first, options.estimate, future)
         best = search(
             spans, places, sentences.needed[s], sentences.reach[a:b], future, options, models, context, begin, ends,
-            limits.distortion, limits.distortion_limit, with_reordering, limits.pop_limit, room,
+            course, room,
         )  # fmt: skip
         if best < 0:
             return best

@@ -48,8 +48,12 @@ def is_free(bits, coverage, start, end):
 
 
 @kernel
-def cover(bits, slots, count, gaps, cost, future, length, coverage, start, end):
-    """Return the id of `coverage` plus a span, and the new number of coverages (-1: the table is full)."""
+def cover(bits, slots, count, gaps, cost, future, length, toll, coverage, start, end):
+    """Return the id of `coverage` plus a span, and the new number of coverages (-1: the table is full).
+
+    What is left costs its future cost, and `toll` for every covered word between two gaps, which is jumped over sooner
+    or later.
+    """
     words = bits.shape[1]
     if count >= len(bits) or 2 * count > len(slots):
         return 0, -1
@@ -90,5 +94,7 @@ def cover(bits, slots, count, gaps, cost, future, length, coverage, start, end):
         position = stop
         while position < length and covered(bits, count, position):
             position += 1
+        if position < length:
+            rest -= toll * (position - stop)
     cost[count] = rest
     return count, count + 1

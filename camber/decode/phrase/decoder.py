@@ -240,7 +240,7 @@ class PhraseDecoder(Weighed):
             (item,) = inputs
             models = models._replace(ngrams=self._ngrams(self.scorer, item, chosen, rules, unknown))
             states = np.append(states, 0)
-        options = lay_out(chosen, self.weighing, rules, models, words)
+        options = lay_out(chosen, self.weighing, rules, models, words, context)
         places = bound.places if bound else np.zeros(len(inputs), np.int64)
         sizes = np.array([len(item) for item in inputs], np.int64)
         task = kernels.Sentences(
@@ -255,10 +255,13 @@ class PhraseDecoder(Weighed):
         )
         columns = DerivationColumns.make(len(inputs), len(sources), nbest, len(self.inputs) - self._own)
         workspace = Workspace(max(map(len, inputs)), len(states), self.settings.pop_limit, nbest)
+        # where the language models have no weight, there is nothing to measure by
+        beam = self.settings.beam * float(np.abs(weights).sum()) if nbest == 1 else 0.0
         limits = Limits(
             self.weighing.linear[self._own + DISTORTION],
             self.settings.distortion_limit,
             self.settings.pop_limit,
+            beam or np.inf,
             nbest,
             int(distinct),
             nbest * DISTINCT_FACTOR,

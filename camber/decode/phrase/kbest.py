@@ -182,7 +182,7 @@ def part_features(hyps, path, part, derivation, options, reordering, models, beg
             option = columns.option[row]
             total = 0.0
             for t in range(options.word_first[option], options.word_first[option + 1]):
-                gain, state = step(models.nodes, models.children, state, options.words[k, t])
+                gain, state = step(models.nodes, models.children, state, np.int64(options.heard[k, t]["word"]))
                 total += gain
             if row == last - 1 and end_words[k] >= 0:
                 gain, state = step(models.nodes, models.children, state, end_words[k])

@@ -179,14 +179,16 @@ def read_inside(ngrams, options, row, first, last):
     state = np.int64(0)
     for t in range(first, last):
         word = options.target[t]
-        options.words[row, t] = word if word >= 0 else ngrams.unknown[-1 - word]
-        gain, state = step_ngrams(ngrams, state, np.int64(options.words[row, t]))
-        options.inner_state[row, t] = state
-        options.inner_rest[row, t] = gain
+        heard = options.heard[row, t]
+        heard["word"] = word if word >= 0 else ngrams.unknown[-1 - word]
+        gain, state = step_ngrams(ngrams, state, np.int64(heard["word"]))
+        heard["state"] = state
+        heard["rest"] = gain
     rest = 0.0
     for t in range(last - 1, first - 1, -1):
-        gain = options.inner_rest[row, t]
-        options.inner_rest[row, t] = rest
+        heard = options.heard[row, t]
+        gain = heard["rest"]
+        heard["rest"] = rest
         rest += gain
 
 
@@ -198,15 +200,16 @@ def ask_ngrams(ngrams, c, h, option, row, options, context, room):
     """
     if ngrams is None:
         return 0.0
-    state = room.states[h, row]
+    state = np.int64(room.states[h, row])
     first, last = options.word_first[option], options.word_first[option + 1]
     total = 0.0
     for t in range(first, last):
-        gain, state = step_ngrams(ngrams, state, np.int64(options.words[row, t]))
+        heard = options.heard[row, t]
+        gain, state = step_ngrams(ngrams, state, np.int64(heard["word"]))
         total += gain
-        if state == options.inner_state[row, t]:
-            total += options.inner_rest[row, t]
-            state = np.int64(options.inner_state[row, last - 1])
+        if state == heard["state"]:
+            total += heard["rest"]
+            state = np.int64(options.heard[row, last - 1]["state"])
             break
     room.cell_states[c, row] = state
     if context is not None:
@@ -224,6 +227,6 @@ def ngram_features(ngrams, row, options, columns, first, last):
         option = columns.option[part]
         total = 0.0
         for t in range(options.word_first[option], options.word_first[option + 1]):
-            gain, state = step_ngrams(ngrams, state, np.int64(options.words[row, t]))
+            gain, state = step_ngrams(ngrams, state, np.int64(options.heard[row, t]["word"]))
             total += gain
         columns.features[part, LM + row] = total

@@ -12,17 +12,30 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.ragged import places_of
-from camber.arrays.types import F4, F8, I4, I8
+from camber.arrays.types import F4, F8, I4, I8, Array, Records
 from camber.bend.weighing import Weighing
 from camber.decode.phrase.features import PHRASE_PENALTY, REORDERING, UNKNOWN, WORD_PENALTY, log_of
 from camber.decode.phrase.in_context import PhraseContext, part_worth, put_language_model
 from camber.decode.phrase.ngram_scores import NgramAutomaton, add_inside, read_inside
 from camber.kernel import kernel
 from camber.kernel.sort import insert_falling
+from camber.kernel.table import empty_table, first_slot, mix, next_slot
 from camber.lm.ngrams import step
 from camber.rules.columns import fill_values
 from camber.rules.phrase.source import PhraseBatch
 from camber.rules.phrase.store import RuleStore
+
+#: what the search looks up whenever it places an option
+FACT = np.dtype(
+    [
+        ("outside", np.float64),  # base - estimate: what the language models said from inside, taken back
+        ("first", np.uint32),  # words first .. last
+        ("last", np.uint32),
+        ("turn", np.int64),  # equal where nothing that follows can tell two options apart by their reordering
+    ]
+)
+#: a word, as a language model has it; the state after it and the log probability of what follows, seen from inside
+HEARD = np.dtype([("word", np.int32), ("state", np.int32), ("rest", np.float64)])
 
 #: numbers that are made at a time to weigh rules: with many features, those of all rules of a batch would be a lot
 _CELLS = 1 << 20
@@ -66,13 +79,12 @@ class Options(NamedTuple):
     base: F8  # [options] weighted features without language models and reordering
     estimate: F8  # [options] base + weighted language model score from inside the phrase
     reorder: F8  # [options, 6] weighted logarithms, backward then forward
-    order: I4  # [3, options]
+    order: Array  # uint32[3, options]
     score: F8  # [3, options]
+    facts: Records  # FACT[options]
     word_first: I8  # [options + 1]
-    words: I4  # [language models, words] ids of each language model; n-grams of the sentence have a row behind them
     target: I8  # [words] target word, or -1 - u for unknown word u
-    inner_state: I4  # [language models, words] state after the word, seen from inside
-    inner_rest: F8  # [language models, words] log probability of the words after this one, seen from inside
+    heard: Records  # HEARD[language models, words]; n-grams of the sentence have a row behind them
 
 
 class Chosen(NamedTuple):
@@ -141,7 +153,14 @@ def choose_options(
     return Chosen(phrases, first, rule[:count].copy(), base[:count].copy(), estimate[:count].copy(), int(total))
 
 
-def lay_out(chosen: Chosen, weighing: Weighing, batch: PhraseBatch, models: LanguageModels, words: Words) -> Options:
+def lay_out(
+    chosen: Chosen,
+    weighing: Weighing,
+    batch: PhraseBatch,
+    models: LanguageModels,
+    words: Words,
+    context: PhraseContext | None = None,
+) -> Options:
     """Lay out what was chosen, as the search reads it; n-grams inside options count now."""
     phrases, first, rule, base, estimate, total = chosen
     rules, other = _rules(batch.store), weighing.linear[batch.columns.width :]
@@ -155,16 +174,21 @@ def lay_out(chosen: Chosen, weighing: Weighing, batch: PhraseBatch, models: Lang
         base=base,
         estimate=estimate,
         reorder=np.empty((count, 6)),
-        order=np.empty((3, count), np.int32),
+        order=np.empty((3, count), np.uint32),
         score=np.empty((3, count)),
+        facts=np.empty(count, FACT),
         word_first=np.empty(count + 1, np.int64),
-        words=np.empty((width, total), np.int32),
         target=np.empty(total, np.int64),
-        inner_state=np.empty((width, total), np.int32),
-        inner_rest=np.empty((width, total)),
+        heard=np.empty((width, total), HEARD),
     )
     _read_out(phrases, rules, models, words, options)
     _reorder(rules, other[REORDERING : REORDERING + 6].copy(), options)
+    turns = options.reorder[:, 3:] + 0.0  # no -0.0
+    if context is not None and rules.reordering.shape[1] == 6:
+        # a weight of 0 hides from the scores what trees can see
+        seen = np.where(rule[:, np.newaxis] < 0, np.nan, rules.reordering[rule, 3:].astype(np.float64))
+        turns = np.concatenate((turns, seen), axis=1)
+    _tell_turns(np.ascontiguousarray(turns).view(np.int64), empty_table(count), options.facts)
     return options
 
 
@@ -264,26 +288,32 @@ def _read_out(phrases, rules, models, words, options):
             r = options.rule[o]
             if r < 0:
                 for k in range(len(words.roots)):
-                    options.words[k, at] = words.unknown[k, -1 - phrases[p]]
+                    options.heard[k, at]["word"] = words.unknown[k, -1 - phrases[p]]
                 options.target[at] = phrases[p]
                 at += 1
             else:
                 for t in range(rules.target_offsets[r], rules.target_offsets[r + 1]):
                     for k in range(len(words.roots)):
-                        options.words[k, at] = words.known[k, rules.target_ids[t]]
+                        options.heard[k, at]["word"] = words.known[k, rules.target_ids[t]]
                     options.target[at] = rules.target_ids[t]
                     at += 1
             for k in range(len(words.roots)):
                 state = words.roots[k]
                 for t in range(start, at):
-                    gain, state = step(models.nodes, models.children, state, options.words[k, t])
-                    options.inner_state[k, t] = state
-                    options.inner_rest[k, t] = gain
+                    heard = options.heard[k, t]
+                    gain, state = step(models.nodes, models.children, state, np.int64(heard["word"]))
+                    heard["state"] = state
+                    heard["rest"] = gain
                 rest = 0.0
                 for t in range(at - 1, start - 1, -1):
-                    gain = options.inner_rest[k, t]
-                    options.inner_rest[k, t] = rest
+                    heard = options.heard[k, t]
+                    gain = heard["rest"]
+                    heard["rest"] = rest
                     rest += gain
+            fact = options.facts[o]
+            fact["outside"] = options.base[o] - options.estimate[o]
+            fact["first"] = start
+            fact["last"] = at
             read_inside(models.ngrams, options, len(words.roots), start, at)
     options.word_first[options.first[len(phrases)]] = at
 
@@ -304,3 +334,24 @@ def _reorder(rules, weights, options):
             for o in range(first, last):
                 value = options.estimate[o] + options.reorder[o, m]
                 insert_falling(options.score[m], options.order[m], first, o, value, o)
+
+
+@kernel
+def _tell_turns(keys, slots, facts):
+    """Number the distinct rows of `keys` int64[options, …]; slots: an empty table for as many."""
+    for o in range(len(keys)):
+        hashed = np.int64(0)
+        for k in range(keys.shape[1]):
+            hashed = mix(hashed ^ keys[o, k])
+        slot = first_slot(slots, hashed)
+        while slots[slot] >= 0:
+            other = slots[slot]
+            same = True
+            for k in range(keys.shape[1]):
+                same = same and keys[other, k] == keys[o, k]
+            if same:
+                break
+            slot = next_slot(slots, slot)
+        if slots[slot] < 0:
+            slots[slot] = o
+        facts[o]["turn"] = slots[slot]

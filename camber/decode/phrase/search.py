@@ -10,8 +10,9 @@ Where a translation must begin with a prefix, hypotheses also know how many word
 group has one place, and spans have phrases of their own for each: only what agrees with the prefix there.
 
 Two hypotheses are recombined when nothing that follows can tell them apart: the same coverage, the same end of the last
-phrase, the same start if a swap with it is still possible, the same forward reordering scores, the same states of
-language models and of the sentence's n-grams. The loser stays as an alternative (`alt`) for the n-best list.
+phrase, the same start if a swap with it is still possible (all that is the same in a group), the same forward
+reordering scores, the same states of language models and of the sentence's n-grams. The loser stays as an alternative
+(`alt`) for the n-best list; where no list is wanted, it is forgotten.
 """
 
 from __future__ import annotations
@@ -30,66 +31,76 @@ from camber.kernel.sort import insert_falling
 from camber.kernel.table import clear, first_slot, mix, next_slot
 from camber.lm.ngrams import step
 
+# Indices that are kept in records are unsigned: a signed one is compared with 0 whenever it is used.
+
 HYPOTHESIS = np.dtype(
     [
         ("score", np.float64),  # of the derivation so far
-        ("total", np.float64),  # with the future cost of what is not covered
         ("back", np.int32),  # hypothesis that was extended, -1 at the start
         ("alt", np.int32),  # next worse-or-other hypothesis in the same state, -1 at the end
-        ("option", np.int32),
-        ("coverage", np.int32),
+        ("option", np.int32),  # -1 at the start
         ("begin", np.int32),  # source span of the last phrase: begin ..
         ("end", np.int32),  # .. to end (exclusive)
-        ("sorted", np.int16),  # 1 once the chain of alternatives is sorted
         ("place", np.int16),  # words of the prefix that it has
-        ("swap", np.int32),  # = begin while a swap with the last phrase is possible, else -1
+        ("sorted", np.int16),  # 1 once the chain of alternatives is sorted
     ]
 )
 GROUP = np.dtype(
     [
-        ("coverage", np.int64),
-        ("swap", np.int64),
-        ("end", np.int64),
-        ("place", np.int64),
-        ("first", np.int64),  # rows first .. first + count
-        ("count", np.int64),
+        ("coverage", np.uint32),
+        ("swap", np.int32),  # where the last phrase begins while a swap with it is possible, else -1
+        ("end", np.int32),
+        ("place", np.int32),
+        ("first", np.uint32),  # rows first .. first + count
+        ("count", np.uint32),
     ]
 )
 EDGE = np.dtype(
     [
-        ("constant", np.float64),  # distortion and future cost: the same for every cell
-        ("row", np.int64),  # first row
-        ("rows", np.int64),
-        ("column", np.int64),  # first option
-        ("columns", np.int64),
-        ("start", np.int64),
-        ("end", np.int64),
-        ("coverage", np.int64),
-        ("orientation", np.int64),
+        ("constant", np.float64),  # distortion and what is expected of the rest: the same for every cell
+        ("rest", np.float64),  # the latter alone
+        ("row", np.uint32),  # first row
+        ("rows", np.uint32),
+        ("column", np.uint32),  # first option
+        ("columns", np.uint32),
+        ("start", np.int32),
+        ("end", np.int32),
+        ("coverage", np.uint32),
+        ("orientation", np.uint32),
+        ("swap", np.int32),  # of the groups that its hypotheses go to
+        ("group", np.int32),  # one of them, -1: not looked for yet
+        ("unused", np.int64),
     ]
 )
 CELL = np.dtype(
     [
-        ("score", np.float64),  # exact once `known`
-        ("hint", np.float64),  # what the language model added to the estimate in the cell before
-        ("edge", np.int32),
-        ("row", np.int32),
-        ("column", np.int32),
-        ("known", np.int32),
+        ("hint", np.float64),  # what the language model added to the estimate here, or, until known, in the cell before
+        ("edge", np.uint32),
+        ("row", np.uint32),
+        ("column", np.uint32),
+        ("known", np.uint32),
     ]
 )
+#: a state, by the hash of all that makes it
+STATE = np.dtype([("key", np.int64), ("head", np.int64)])
+#: what a language model said of an option after one of its states
+ANSWER = np.dtype([("score", np.float64), ("state", np.int32), ("option", np.int32), ("next", np.int32)])
+#: logarithm of how many answers are remembered: they should stay in a fast cache of the processor
+ANSWER_BITS = 12
 
 #: what the search returns instead of a hypothesis when a work array was too small
 COVERAGES_FULL, EDGES_FULL, CELLS_FULL = -1, -2, -3
 
 MONOTONE, SWAP, DISCONTINUOUS = 0, 1, 2
 
+ONE = np.uint64(1)
+
 
 class Room(NamedTuple):
     """The arrays that the search of one sentence works in."""
 
     hyps: Array  # HYPOTHESIS[hypotheses]
-    states: Array  # int64[hypotheses, models], and one more where n-grams have scores
+    states: Array  # int32[hypotheses, models], and one more where n-grams have scores
     bits: Array  # uint64[coverages, words]
     coverage_slots: Array  # int64, a power of two
     gaps: Array  # int64[coverages]: first word that is not covered
@@ -100,17 +111,31 @@ class Room(NamedTuple):
     row_score: Array  # float64[3, hypotheses]: their scores with the forward reordering score
     edges: Array  # EDGE[edges]
     cells: Array  # CELL[cells]
-    cell_states: Array  # int64[cells, models]
+    cell_states: Array  # int32[cells, models]
     heap_scores: Array  # float64
     heap_cells: Array  # int64
-    slots: Array  # int64, a power of two: recombination, then grouping
+    group_slots: Array  # int64, a power of two: the groups of a stack
+    slots: Array  # STATE, a power of two: the states of a stack
     heads: Array  # int64[pops]: best hypothesis of every state of the stack
+    head_group: Array  # int64[pops]: their groups
+    answers: Array  # ANSWER[1 << ANSWER_BITS]: they hold for all sentences that share the options
     counts: Array  # int64[COUNTS]
     work: Array  # int64[3]: edges, language model scores of cells, pops; summed over sentences
 
 
 #: places in `Room.counts`: how many there are so far
 COVERAGES, EDGES, CELLS, QUEUE, HYPOTHESES, GROUPS, ROWS, HEADS, COUNTS = range(9)
+
+
+class Course(NamedTuple):
+    """How the search goes, and how far."""
+
+    distortion: float  # its weight
+    distortion_limit: int  # below 0: none
+    pop_limit: int
+    beam: float
+    with_reordering: bool
+    listed: bool  # alternatives are kept for a list of the best
 
 
 @kernel
@@ -125,10 +150,7 @@ def search(
     context,
     begin_states,
     end_words,
-    distortion,
-    limit,
-    with_reordering,
-    pop_limit,
+    course,
     room,
 ):
     """Fill `room.hyps`; return the best complete hypothesis, or a negative code when a work array is too small.
@@ -136,31 +158,26 @@ def search(
     spans: int64[(places + 1) * length, longest], phrase of each span, below 0 where there is none, for hypotheses that
     have 0, 1, … words of the prefix, which has `places`; needed: how many of them a translation must have; reach:
     int64[length], the next wall behind each word, which phrases come to only when all before it is covered; future:
-    float64[length + 1, length + 1];
-    distortion: its weight; context: PhraseContext, or None where nothing but the language models looks at context;
-    begin_states, end_words: int64[models] (end word -1: the sentence goes on, no end is scored).
+    float64[length + 1, length + 1]; context: PhraseContext, or None where nothing but the language models looks at
+    context; begin_states, end_words: int64[models] (end word -1: the sentence goes on, no end is scored).
     """
     length = len(spans) // (places + 1)
-    if limit < 0:
-        limit = length
-    _start(length, future, begin_states, with_reordering, room)
+    _start(length, future, begin_states, room)
     for stack in range(1, length + 1):
-        code = _queue_edges(stack, length, spans, reach, future, options, distortion, limit, with_reordering, room)
+        code = _queue_edges(stack, length, spans, reach, future, options, course, room)
         if code < 0:
             return code
         complete = stack == length
-        code = _take_cells(
-            complete, places, needed, options, models, context, end_words, with_reordering, pop_limit, room
-        )
+        code = _take_cells(complete, places, needed, options, models, context, end_words, course, room)
         if code < 0:
             return code
         if not complete:
-            _group_heads(stack, options, with_reordering, room)
+            _sort_rows(stack, options, course.with_reordering, room)
     return room.heads[0] if room.counts[HEADS] > 0 else np.int64(0)
 
 
-@kernel
-def _start(length, future, begin_states, with_reordering, room):
+@kernel_inlined
+def _start(length, future, begin_states, room):
     """Put the empty hypothesis, alone in its group, into stack 0."""
     counts = room.counts
     clear(room.coverage_slots)
@@ -170,14 +187,11 @@ def _start(length, future, begin_states, with_reordering, room):
     room.cost[0] = future[0, length]
     h = room.hyps[0]
     h["score"] = 0.0
-    h["total"] = future[0, length]
     h["back"] = -1
     h["alt"] = -1
     h["option"] = -1
-    h["coverage"] = 0
     h["begin"] = 0
     h["end"] = 0
-    h["swap"] = -1
     h["sorted"] = 0
     h["place"] = 0
     for k in range(len(begin_states)):
@@ -200,18 +214,21 @@ def _start(length, future, begin_states, with_reordering, room):
     counts[ROWS] = 1
 
 
-@kernel
-def _queue_edges(stack, length, spans, reach, future, options, distortion, limit, with_reordering, room):
+@kernel_inlined
+def _queue_edges(stack, length, spans, reach, future, options, course, room):
     """Make every edge into `stack` and queue its first cell; return 0, or a negative code when there is no room."""
     longest = spans.shape[1]
+    limit = course.distortion_limit if course.distortion_limit >= 0 else length
+    distortion, with_reordering = course.distortion, course.with_reordering
+    toll = max(0.0, distortion)
     counts, edges = room.counts, room.edges
-    counts[EDGES] = 0
-    counts[CELLS] = 0
-    counts[QUEUE] = 0
+    made, size_of_queue = 0, 0
+    coverages = counts[COVERAGES]
+    complete = stack == length
     for size in range(1, min(longest, stack) + 1):
         for g in range(room.stack_first[stack - size], room.stack_first[stack - size + 1]):
             group = room.groups[g]
-            coverage, last_end = group["coverage"], group["end"]
+            coverage, last_end, swap = group["coverage"], np.int64(group["end"]), group["swap"]
             gap = room.gaps[coverage]
             rows = group["place"] * length
             for start in range(max(gap, last_end - limit), min(length - size, last_end + limit) + 1):
@@ -222,75 +239,96 @@ def _queue_edges(stack, length, spans, reach, future, options, distortion, limit
                     continue
                 if not is_free(room.bits, coverage, start, end):
                     continue
-                if options.first[p] == options.first[p + 1]:
+                column = options.first[p]
+                columns = options.first[p + 1] - column
+                if columns == 0:
                     continue
-                if counts[EDGES] >= len(edges):
+                if made >= len(edges):
                     return EDGES_FULL
-                new, total = cover(
-                    room.bits, room.coverage_slots, counts[COVERAGES], room.gaps, room.cost, future, length,
-                    coverage, start, end,
+                if made >= len(room.cells):
+                    return CELLS_FULL
+                new, coverages = cover(
+                    room.bits, room.coverage_slots, coverages, room.gaps, room.cost, future, length,
+                    toll, coverage, start, end,
                 )  # fmt: skip
-                if total < 0:
+                if coverages < 0:
                     return COVERAGES_FULL
-                counts[COVERAGES] = total
                 orientation = MONOTONE
                 if with_reordering and start != last_end:
-                    orientation = SWAP if end == group["swap"] else DISCONTINUOUS
-                edge = edges[counts[EDGES]]
-                edge["constant"] = room.cost[new] - distortion * abs(start - last_end)
+                    orientation = SWAP if end == swap else DISCONTINUOUS
+                edge = edges[made]
+                rest = room.cost[new]
+                if not complete:
+                    rest -= toll * abs(end - room.gaps[new])
+                constant = rest - distortion * abs(start - last_end)
+                edge["constant"] = constant
+                edge["rest"] = rest
                 edge["row"] = group["first"]
                 edge["rows"] = group["count"]
-                edge["column"] = options.first[p]
-                edge["columns"] = options.first[p + 1] - options.first[p]
+                edge["column"] = column
+                edge["columns"] = columns
                 edge["start"] = start
                 edge["end"] = end
                 edge["coverage"] = new
                 edge["orientation"] = orientation
-                if counts[CELLS] >= len(room.cells):
-                    return CELLS_FULL
-                guess = _new_cell(counts[EDGES], np.int64(0), np.int64(0), 0.0, options, room)
-                counts[QUEUE] = push(room.heap_scores, room.heap_cells, counts[QUEUE], guess, counts[CELLS] - 1)
-                counts[EDGES] += 1
-    room.work[0] += counts[EDGES]
+                # a swap with the last phrase needs a free word just before it
+                swappable = with_reordering and not complete and start > 0 and not covered(room.bits, new, start - 1)
+                edge["swap"] = start if swappable else -1
+                edge["group"] = -1
+                cell = room.cells[made]
+                cell["hint"] = 0.0
+                cell["edge"] = made
+                cell["row"] = 0
+                cell["column"] = 0
+                cell["known"] = 0
+                guess = room.row_score[orientation, group["first"]] + options.score[orientation, column] + constant
+                size_of_queue = push(room.heap_scores, room.heap_cells, size_of_queue, guess, made)
+                made += 1
+    counts[COVERAGES] = coverages
+    counts[EDGES] = made
+    counts[CELLS] = made
+    counts[QUEUE] = size_of_queue
+    room.work[0] += made
     return 0
 
 
 @kernel
-def _estimate(edge, row, column, options, room):
-    """Return the score of a cell with the language model's view from inside the option."""
-    orientation = edge["orientation"]
-    return (
-        room.row_score[orientation, edge["row"] + row]
-        + options.score[orientation, edge["column"] + column]
-        + edge["constant"]
-    )
-
-
-@kernel
-def _new_cell(e, row, column, hint, options, room):
-    """Append a cell; return its estimate plus `hint`, what the language model added next to it."""
-    cell = room.cells[room.counts[CELLS]]
-    cell["edge"] = e
-    cell["row"] = row
-    cell["column"] = column
-    cell["known"] = 0
-    room.counts[CELLS] += 1
-    return _estimate(room.edges[e], row, column, options, room) + hint
-
-
-@kernel
-def extend(nodes, children, words, inner_state, inner_rest, first, last, state):
-    """Score words first..last-1 after `state`; stop as soon as the left context no longer matters."""
+def extend(nodes, children, heard, first, last, state):
+    """Score words first..last-1 of `heard` after `state`; stop as soon as the left context no longer matters."""
     total = 0.0
     for t in range(first, last):
-        gain, state = step(nodes, children, state, words[t])
+        gain, state = step(nodes, children, state, np.int64(heard[t]["word"]))
         total += gain
-        if state == inner_state[t]:
-            return total + inner_rest[t], np.int64(inner_state[last - 1])
+        if state == heard[t]["state"]:
+            return total + heard[t]["rest"], np.int64(heard[last - 1]["state"])
     return total, state
 
 
-@kernel
+@kernel_inlined
+def _ask(k, state, option, options, models, room):
+    """Return what language model `k` says of an option after a state, and the next state; most answers are known."""
+    answer = room.answers[_answer_slot(state, option)]
+    if answer["state"] == state and answer["option"] == option:
+        return answer["score"], np.int64(answer["next"])
+    fact = options.facts[option]
+    score, after = extend(
+        models.nodes, models.children, options.heard[k], np.int64(fact["first"]), np.int64(fact["last"]), state
+    )
+    answer["state"] = state
+    answer["option"] = option
+    answer["score"] = score
+    answer["next"] = after
+    return score, after
+
+
+@kernel_inlined
+def _answer_slot(state, option):
+    """Return where the answer for a state and an option is, if it is still remembered."""
+    mixed = np.uint64(state) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(option) * np.uint64(0xC2B2AE3D27D4EB4F)
+    return (mixed * np.uint64(0xFF51AFD7ED558CCD)) >> np.uint64(64 - ANSWER_BITS)
+
+
+@kernel_inlined
 def _ask_models(c, h, option, complete, options, models, context, end_words, room):
     """Return what language models, and n-grams of the sentence, add for an option after a hypothesis, weighted.
 
@@ -298,10 +336,7 @@ def _ask_models(c, h, option, complete, options, models, context, end_words, roo
     """
     total = 0.0
     for k in range(len(models.weights)):
-        score, state = extend(
-            models.nodes, models.children, options.words[k], options.inner_state[k], options.inner_rest[k],
-            options.word_first[option], options.word_first[option + 1], room.states[h, k],
-        )  # fmt: skip
+        score, state = _ask(k, np.int64(room.states[h, k]), option, options, models, room)
         if complete and end_words[k] >= 0:
             at_end, state = step(models.nodes, models.children, state, end_words[k])
             score += at_end
@@ -321,175 +356,205 @@ def _ask_trees(h, option, edge, options, context, room):
     if before["option"] >= 0:
         previous = options.rule[before["option"]]
     words = options.word_first[option + 1] - options.word_first[option]
-    jump = abs(edge["start"] - np.int64(before["end"]))
-    return part_worth(context, options.rule[option], words, previous, edge["orientation"], jump)
+    jump = abs(np.int64(edge["start"]) - np.int64(before["end"]))
+    return part_worth(context, options.rule[option], words, previous, np.int64(edge["orientation"]), jump)
 
 
-@kernel
-def _take_cells(complete, places, needed, options, models, context, end_words, with_reordering, pop_limit, room):
+@kernel_inlined
+def _take_cells(complete, places, needed, options, models, context, end_words, course, room):
     """Turn the best cells of the queue into hypotheses; return 0, or a negative code when there is no room."""
     counts, cells, scores, queue = room.counts, room.cells, room.heap_scores, room.heap_cells
-    clear(room.slots)
+    for slot in range(len(room.slots)):
+        room.slots[slot]["head"] = -1
+    clear(room.group_slots)
     counts[HEADS] = 0
     size = counts[QUEUE]
-    pops = 0
-    while size > 0 and pops < pop_limit:
-        if counts[CELLS] + 2 > len(cells):
+    used = counts[CELLS]
+    asked, pops = 0, 0
+    lowest = -np.inf
+    while size > 0 and pops < course.pop_limit:
+        if used + 2 > len(cells):
             return CELLS_FULL
+        score = scores[0]
+        if score < lowest + course.beam * pops / (2 * course.pop_limit):
+            break
         c = queue[0]  # it stays there until something takes its place
         cell = cells[c]
-        e, row, column = np.int64(cell["edge"]), np.int64(cell["row"]), np.int64(cell["column"])
-        edge = room.edges[e]
-        h = room.rows[edge["orientation"], edge["row"] + row]
-        option = options.order[edge["orientation"], edge["column"] + column]
+        edge = room.edges[cell["edge"]]
+        row, column, orientation = cell["row"], cell["column"], edge["orientation"]
+        at_row, at_column = edge["row"] + row, edge["column"] + column
+        h = room.rows[orientation, at_row]
+        option = options.order[orientation, at_column]
+        fact = options.facts[option]
         if cell["known"] == 0:
-            room.work[1] += 1
-            guess = _estimate(edge, row, column, options, room)
-            gain = _ask_models(c, h, option, complete, options, models, context, end_words, room)
+            asked += 1
+            guess = room.row_score[orientation, at_row] + options.score[orientation, at_column] + edge["constant"]
+            gain = fact["outside"] + _ask_models(c, h, option, complete, options, models, context, end_words, room)
             if context is not None:
                 gain += _ask_trees(h, option, edge, options, context, room)
-            exact = guess - options.estimate[option] + options.base[option] + gain
+            score = guess + gain
             cell["known"] = 1
-            cell["score"] = exact
-            cell["hint"] = exact - guess
-            if (size > 1 and exact < scores[1]) or (size > 2 and exact < scores[2]):
-                replace(scores, queue, size, exact, c)
+            cell["hint"] = gain
+            if (size > 1 and score < scores[1]) or (size > 2 and score < scores[2]):
+                replace(scores, queue, size, score, c)
                 continue
-        place = min(places, room.hyps[h]["place"] + options.word_first[option + 1] - options.word_first[option])
+        place = min(places, room.hyps[h]["place"] + fact["last"] - fact["first"])
         keep = not complete or place >= needed
-        pops += 1 if keep else 0
         # behind it are the next option and, from the first column only, the next hypothesis: each cell comes once
         placed = False
         if column + 1 < edge["columns"]:
-            guess = _new_cell(e, row, column + 1, cell["hint"], options, room)
-            replace(scores, queue, size, guess, counts[CELLS] - 1)
+            guess = (
+                room.row_score[orientation, at_row] + options.score[orientation, at_column + ONE] + edge["constant"]
+            ) + cell["hint"]
+            _set_cell(cells[used], cell["edge"], row, column + 1, cell["hint"])
+            replace(scores, queue, size, guess, used)
+            used += 1
             placed = True
         if column == 0 and row + 1 < edge["rows"]:
-            guess = _new_cell(e, row + 1, column, cell["hint"], options, room)
+            guess = (
+                room.row_score[orientation, at_row + ONE] + options.score[orientation, at_column] + edge["constant"]
+            ) + cell["hint"]
+            _set_cell(cells[used], cell["edge"], row + 1, column, cell["hint"])
             if placed:
-                size = push(scores, queue, size, guess, counts[CELLS] - 1)
+                size = push(scores, queue, size, guess, used)
             else:
-                replace(scores, queue, size, guess, counts[CELLS] - 1)
+                replace(scores, queue, size, guess, used)
                 placed = True
+            used += 1
         if not placed:
             _, _, size = pop(scores, queue, size)
         if keep:
-            _add_hypothesis(h, option, place, c, edge, complete, options, context, with_reordering, room)
+            lowest = max(lowest, score - course.beam)
+            new_state = _add_hypothesis(
+                h, option, place, places, score - edge["rest"], c, edge, complete, options, course.listed, room
+            )
+            pops += 1
+    room.work[1] += asked
     room.work[2] += pops
     return 0
 
 
-@kernel
-def _add_hypothesis(back, option, place, c, edge, complete, options, context, with_reordering, room):
-    """Append the hypothesis of a cell and recombine it with those in the same state."""
-    hyps, states, slots, heads = room.hyps, room.states, room.slots, room.heads
-    index = room.counts[HYPOTHESES]
-    room.counts[HYPOTHESES] += 1
-    coverage, end, swap = edge["coverage"], edge["end"], edge["start"]
-    # a swap with the last phrase needs a free word just before it
-    if complete or not with_reordering or swap == 0 or covered(room.bits, coverage, swap - 1):
-        swap = -1
-    total = room.cells[c]["score"]
-    new = hyps[index]
-    new["score"] = total - room.cost[coverage]
-    new["total"] = total
-    new["back"] = back
-    new["alt"] = -1
-    new["option"] = option
-    new["coverage"] = coverage
-    new["begin"] = edge["start"]
-    new["end"] = end
-    new["swap"] = swap
-    new["sorted"] = 0
-    new["place"] = place
+@kernel_inlined
+def _set_cell(cell, e, row, column, hint):
+    cell["hint"] = hint
+    cell["edge"] = e
+    cell["row"] = row
+    cell["column"] = column
+    cell["known"] = 0
+
+
+@kernel_inlined
+def _group_of(edge, place, room):
+    """Return the group of an edge's hypotheses that have so many words of the prefix; it is made if there is none."""
+    counts, slots = room.counts, room.group_slots
+    coverage, end, swap = edge["coverage"], edge["end"], edge["swap"]
+    slot = first_slot(slots, mix(((np.int64(coverage) << 32) + (end << 12)) ^ swap ^ (place << 24)))
+    while slots[slot] >= 0:
+        group = room.groups[slots[slot]]
+        same = group["coverage"] == coverage and group["end"] == end
+        if same and group["swap"] == swap and group["place"] == place:
+            return slots[slot]
+        slot = next_slot(slots, slot)
+    number = counts[GROUPS]
+    counts[GROUPS] += 1
+    slots[slot] = number
+    group = room.groups[number]
+    group["coverage"] = coverage
+    group["swap"] = swap
+    group["end"] = end
+    group["place"] = place
+    group["count"] = 0
+    return number
+
+
+@kernel_inlined
+def _add_hypothesis(back, option, place, places, score, c, edge, complete, options, listed, room):
+    """Append the hypothesis of a cell, recombined with those in the same state; say whether the state is new."""
+    hyps, states, slots, heads, counts = room.hyps, room.states, room.slots, room.heads, room.counts
     models = states.shape[1]
-    key = np.int64(0)  # complete hypotheses have no future: all in one state
+    group, key = np.int64(0), np.int64(0)  # complete hypotheses have no future: all are in one state
+    if not complete:
+        group = np.int64(edge["group"])
+        if group < 0 or places > 0:
+            group = _group_of(edge, place, room)
+            edge["group"] = group
+        key = (group << 32) + options.facts[option]["turn"]
+        for k in range(models):
+            key = mix(key ^ room.cell_states[c, k])
+    slot = first_slot(slots, key)
+    number = slots[slot]["head"]
+    while number >= 0:
+        head = heads[number]
+        same = slots[slot]["key"] == key
+        if same and not complete:
+            same = room.head_group[number] == group
+            same = same and options.facts[hyps[head]["option"]]["turn"] == options.facts[option]["turn"]
+            for k in range(models):
+                same = same and states[head, k] == room.cell_states[c, k]
+        if same:
+            # the chain of a state begins with its best hypothesis
+            better = score > hyps[head]["score"]
+            if not listed:
+                if better:
+                    _set_hypothesis(hyps[head], score, back, option, place, edge)
+                return False
+            index = counts[HYPOTHESES]
+            counts[HYPOTHESES] += 1
+            new = hyps[index]
+            _set_hypothesis(new, score, back, option, place, edge)
+            for k in range(models):
+                states[index, k] = room.cell_states[c, k]
+            if better:
+                new["alt"] = head
+                heads[number] = index
+            else:
+                new["alt"] = hyps[head]["alt"]
+                hyps[head]["alt"] = index
+            return False
+        slot = next_slot(slots, slot)
+        number = slots[slot]["head"]
+    number = counts[HEADS]
+    counts[HEADS] += 1
+    index = counts[HYPOTHESES]
+    counts[HYPOTHESES] += 1
+    slots[slot]["key"] = key
+    slots[slot]["head"] = number
+    heads[number] = index
+    _set_hypothesis(hyps[index], score, back, option, place, edge)
+    hyps[index]["alt"] = -1
     for k in range(models):
         states[index, k] = room.cell_states[c, k]
     if not complete:
-        key = mix(coverage * 65536 + end) ^ place
-        for k in range(models):
-            key = mix(key ^ states[index, k])
-    slot = first_slot(slots, key)
-    while slots[slot] >= 0:
-        head = heads[slots[slot]]
-        if complete or _same_state(head, index, options, context, with_reordering, room):
-            # the chain of a state begins with its best hypothesis
-            if hyps[head]["total"] >= total:
-                new["alt"] = hyps[head]["alt"]
-                hyps[head]["alt"] = index
-            else:
-                new["alt"] = head
-                heads[slots[slot]] = index
-            return
-        slot = next_slot(slots, slot)
-    slots[slot] = room.counts[HEADS]
-    heads[room.counts[HEADS]] = index
-    room.counts[HEADS] += 1
+        room.head_group[number] = group
+        room.groups[group]["count"] += 1
+    return True
 
 
-@kernel
-def _same_state(a, b, options, context, with_reordering, room):
-    """Say whether nothing that follows can tell two hypotheses apart."""
-    one, two = room.hyps[a], room.hyps[b]
-    same = one["coverage"] == two["coverage"] and one["end"] == two["end"] and one["swap"] == two["swap"]
-    same = same and one["place"] == two["place"]
-    for k in range(room.states.shape[1]):
-        same = same and room.states[a, k] == room.states[b, k]
-    if same and with_reordering:
-        for m in range(3, 6):
-            same = same and options.reorder[one["option"], m] == options.reorder[two["option"], m]
-    if context is not None and same and with_reordering:  # a weight of 0 hides from the scores what trees can see
-        left, right = options.rule[one["option"]], options.rule[two["option"]]
-        same = (left < 0) == (right < 0)
-        if same and left >= 0:
-            for m in range(3, 6):
-                same = same and context.reordering[left, m] == context.reordering[right, m]
-    return same
+@kernel_inlined
+def _set_hypothesis(new, score, back, option, place, edge):
+    new["score"] = score
+    new["back"] = back
+    new["option"] = option
+    new["begin"] = edge["start"]
+    new["end"] = edge["end"]
+    new["sorted"] = 0
+    new["place"] = place
 
 
-@kernel
-def _group_slot(h, room):
-    """Return the slot of the group of hypothesis `h`, or the free slot where it belongs."""
-    one = room.hyps[h]
-    slot = first_slot(room.slots, mix(np.int64(one["coverage"]) * 65536 + one["end"]) ^ one["place"])
-    while room.slots[slot] >= 0:
-        group = room.groups[room.slots[slot]]
-        same = group["coverage"] == one["coverage"] and group["end"] == one["end"] and group["swap"] == one["swap"]
-        if same and group["place"] == one["place"]:
-            break
-        slot = next_slot(room.slots, slot)
-    return slot
-
-
-@kernel
-def _group_heads(stack, options, with_reordering, room):
-    """Sort the hypotheses of a stack into groups, and the rows of each group once for every orientation."""
+@kernel_inlined
+def _sort_rows(stack, options, with_reordering, room):
+    """Sort the hypotheses of every group of a stack, once for every orientation of what follows."""
     hyps, groups, rows, row_score, counts = room.hyps, room.groups, room.rows, room.row_score, room.counts
-    clear(room.slots)
-    first = counts[GROUPS]
-    for i in range(counts[HEADS]):
-        h = room.heads[i]
-        slot = _group_slot(h, room)
-        if room.slots[slot] < 0:
-            room.slots[slot] = counts[GROUPS]
-            group = groups[counts[GROUPS]]
-            group["coverage"] = hyps[h]["coverage"]
-            group["swap"] = hyps[h]["swap"]
-            group["end"] = hyps[h]["end"]
-            group["place"] = hyps[h]["place"]
-            group["count"] = 0
-            counts[GROUPS] += 1
-        groups[room.slots[slot]]["count"] += 1
-    for g in range(first, counts[GROUPS]):
+    for g in range(room.stack_first[stack], counts[GROUPS]):
         groups[g]["first"] = counts[ROWS]
         counts[ROWS] += groups[g]["count"]
         groups[g]["count"] = 0
     for i in range(counts[HEADS]):
         h = room.heads[i]
-        group = groups[room.slots[_group_slot(h, room)]]
+        group = groups[room.head_group[i]]
+        first, last = np.int64(group["first"]), np.int64(group["first"]) + group["count"]
+        option = hyps[h]["option"]
         for m in range(3 if with_reordering else 1):
-            value = hyps[h]["score"] + options.reorder[hyps[h]["option"], 3 + m]
-            insert_falling(row_score[m], rows[m], group["first"], group["first"] + group["count"], value, h)
+            insert_falling(row_score[m], rows[m], first, last, hyps[h]["score"] + options.reorder[option, 3 + m], h)
         group["count"] += 1
     room.stack_first[stack + 1] = counts[GROUPS]

@@ -11,7 +11,14 @@ from camber.settings import Settings, setting
 class DecodeSettings(Settings, group="Search"):
     """How wide the search is, and what it may do."""
 
-    pop_limit: int = setting(400, "hypotheses taken from the queue for every stack", low=1)
+    pop_limit: int = setting(400, "hypotheses taken from the queue for every stack, at most", low=1)
+    #: lists lose their tails by it, so that it is for the single best translation only
+    beam: float = setting(
+        20.0,
+        "single best: stop a stack at what is worse than its best by so many nats of LM, by half of it at the pop limit"
+        " (0: never)",
+        low=0,
+    )
     distortion_limit: int = setting(6, "longest jump, in source words (-1: any)", low=-1)
     options: int = setting(20, "translation options for each source phrase", low=1)
     window: int = setting(150, "longer sentences are decoded in windows of this many words", low=10)
