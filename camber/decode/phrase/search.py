@@ -425,7 +425,7 @@ def _take_cells(complete, places, needed, options, models, context, end_words, c
             _, _, size = pop(scores, queue, size)
         if keep:
             lowest = max(lowest, score - course.beam)
-            new_state = _add_hypothesis(
+            _add_hypothesis(
                 h, option, place, places, score - edge["rest"], c, edge, complete, options, course.listed, room
             )
             pops += 1
@@ -469,7 +469,7 @@ def _group_of(edge, place, room):
 
 @kernel_inlined
 def _add_hypothesis(back, option, place, places, score, c, edge, complete, options, listed, room):
-    """Append the hypothesis of a cell, recombined with those in the same state; say whether the state is new."""
+    """Append the hypothesis of a cell, and recombine it with those in the same state."""
     hyps, states, slots, heads, counts = room.hyps, room.states, room.slots, room.heads, room.counts
     models = states.shape[1]
     group, key = np.int64(0), np.int64(0)  # complete hypotheses have no future: all are in one state
@@ -497,7 +497,7 @@ def _add_hypothesis(back, option, place, places, score, c, edge, complete, optio
             if not listed:
                 if better:
                     _set_hypothesis(hyps[head], score, back, option, place, edge)
-                return False
+                return
             index = counts[HYPOTHESES]
             counts[HYPOTHESES] += 1
             new = hyps[index]
@@ -510,7 +510,7 @@ def _add_hypothesis(back, option, place, places, score, c, edge, complete, optio
             else:
                 new["alt"] = hyps[head]["alt"]
                 hyps[head]["alt"] = index
-            return False
+            return
         slot = next_slot(slots, slot)
         number = slots[slot]["head"]
     number = counts[HEADS]
@@ -527,7 +527,6 @@ def _add_hypothesis(back, option, place, places, score, c, edge, complete, optio
     if not complete:
         room.head_group[number] = group
         room.groups[group]["count"] += 1
-    return True
 
 
 @kernel_inlined
