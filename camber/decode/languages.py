@@ -19,6 +19,8 @@ class Languages:
         self.nodes, self.children, roots, begin = concatenate(self.models)
         self.roots = np.asarray(roots, np.int64)  # without any context
         self.begin = np.asarray(begin, np.int64)  # after <s>
+        #: more than a word can add to a log probability, float64[models]: 0 unless a model was made strangely
+        self.highest = np.array([_highest(model) for model in self.models], np.float64)
         #: the vocabulary that was mapped last, and its words
         self._mapped: tuple[Vocabulary, I8] | None = None
 
@@ -56,3 +58,9 @@ class Languages:
     def ends(self, *, final: bool) -> I8:
         """Return the words that are read behind a text, int64[models]: its end, or none (-1) where it goes on."""
         return np.full(len(self.models), END if final else -1, np.int64)
+
+
+def _highest(model: NgramModel) -> float:
+    """Return a bound of what one step through a model can add: a backoff for each context, and the word."""
+    highest = max((float(cells["log"].max(initial=0.0)) for cells in (model.nodes, model.children)), default=0.0)
+    return highest * model.order

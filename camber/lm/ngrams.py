@@ -48,31 +48,35 @@ SLACK = 1.75
 def step(nodes, children, state, word):
     """Read `word` in `state`: return its natural log probability (float64) and the next state (int64).
 
-    All indices are absolute, so that several models may share one pair of arrays (:func:`concatenate`).
+    All indices are absolute, so that several models may share one pair of arrays (:func:`concatenate`). Here they are
+    unsigned: signed ones would be compared with 0 every time.
     """
     total = 0.0
     while True:
-        size = np.int64(nodes[state]["word"])
+        node = nodes[np.uint64(state)]
+        size = np.int64(node["word"])
         if size < 0:  # the root
-            child = nodes[state]["next"] + word
-            return total + children[child]["log"], np.int64(children[child]["next"])
+            child = children[np.uint64(node["next"] + word)]
+            return total + child["log"], np.int64(child["next"])
         first = state + 1
         end = first + size
         if size <= SCANNED:
-            for cell in range(first, end):
-                if nodes[cell]["word"] == word:
-                    return total + nodes[cell]["log"], np.int64(nodes[cell]["next"])
+            for slot in range(np.uint64(first), np.uint64(end)):
+                cell = nodes[slot]
+                if cell["word"] == word:
+                    return total + cell["log"], np.int64(cell["next"])
         else:
-            slot = first + _home(word, size)
+            place = first + _home(word, size)
             while True:
-                here = nodes[slot]["word"]
+                cell = nodes[np.uint64(place)]
+                here = cell["word"]
                 if here == word:
-                    return total + nodes[slot]["log"], np.int64(nodes[slot]["next"])
+                    return total + cell["log"], np.int64(cell["next"])
                 if here < 0:
                     break
-                slot = _after(slot, first, end)
-        total += nodes[state]["log"]
-        state = np.int64(nodes[state]["next"])
+                place = _after(place, first, end)
+        total += node["log"]
+        state = np.int64(node["next"])
 
 
 @kernel

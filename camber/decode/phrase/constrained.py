@@ -208,6 +208,8 @@ def wall_off(spans: I8, wall: int) -> None:
 
 def reaches(item: Input) -> I8:
     """Return for each word of a sentence where the next wall is, or the end: int64[words]."""
+    if not item.constraints.walls:
+        return np.full(len(item), len(item), np.int64)
     bounds = sorted({0, *(wall for wall in item.constraints.walls if 0 < wall < len(item)), len(item)})
     return np.repeat(np.array(bounds[1:], np.int64), np.diff(bounds))
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from camber.arrays.ragged import offsets_from
+from camber.arrays.ragged import offsets_from, places_of
 from camber.arrays.types import F8, I8
 from camber.bend.bend import Bend, Seen
 from camber.bend.discrete import tally_columns
@@ -223,7 +223,7 @@ class PhraseDecoder(Weighed):
         bound, sources = rules.bound, [word for item in inputs for word in item.tokens]
         spans, phrases, unknown = _number_phrases(rules.spans, bound.tokens if bound else sources)
         weights = self.weighing.linear[self._own + LM : self._own + LM + len(languages)].copy()
-        models = LanguageModels(languages.nodes, languages.children, weights)
+        models = LanguageModels(languages.nodes, languages.children, weights, languages.highest * weights)
         known = languages.words(self.target_vocabulary)
         if bound and bound.extra:
             known = np.concatenate([known, languages.words_of(bound.heard)], axis=1)
@@ -322,30 +322,33 @@ class PhraseDecoder(Weighed):
         parts = int(columns.next[2])
         own = searched.batch.values(options.rule[columns.option[:parts]])
         features = np.concatenate((own, columns.features[:parts]), axis=1)
+        starts = options.word_first[columns.option[:parts]]
+        sizes = options.word_first[columns.option[:parts] + 1] - starts
+        spelt = {-1 - u: word for u, word in enumerate(searched.unknown)} | {known + t: w for t, w in enumerate(extra)}
+        words = [
+            spelt[t] if t < 0 or t >= known else vocabulary[t]
+            for t in options.target[places_of(starts, sizes)].tolist()
+        ]
+        places = np.empty((parts, 2), np.int64)  # of the words of every part, among those of all
+        places[:, 1] = np.cumsum(sizes)
+        places[:, 0] = places[:, 1] - sizes
+        bounds = columns.part_first.tolist()
+        spoken = np.append(places[:, 0], len(words))[columns.part_first].tolist()
+        scores = columns.score.tolist()
         first = 0
         for count in columns.count.tolist():
             derivations = []
             for n in range(first, first + count):
-                a, b = int(columns.part_first[n]), int(columns.part_first[n + 1])
-                words: list[str] = []
-                lengths = np.zeros(b - a + 1, np.int64)
-                for row in range(a, b):
-                    begin, end = options.word_first[columns.option[row] : columns.option[row] + 2].tolist()
-                    for t in options.target[begin:end].tolist():
-                        if t < 0:
-                            words.append(searched.unknown[-1 - t])
-                        else:
-                            words.append(vocabulary[t] if t < known else extra[t - known])
-                    lengths[row - a + 1] = len(words)
+                a, b = bounds[n], bounds[n + 1]
                 derivations.append(
                     Derivation(
                         self.inputs,
-                        words,
-                        float(columns.score[n]),
+                        words[spoken[n] : spoken[n + 1]],
+                        scores[n],
                         features[a:b],
                         columns.rule[a:b],
                         columns.span[a:b],
-                        np.stack([lengths[:-1], lengths[1:]], axis=1),
+                        places[a:b] - spoken[n],
                     )
                 )
             first += count

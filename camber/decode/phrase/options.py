@@ -47,6 +47,7 @@ class LanguageModels(NamedTuple):
     nodes: npt.NDArray[Any]
     children: npt.NDArray[Any]
     weights: F8  # [models]
+    highest: F8  # [models] more than a word can be worth
     ngrams: NgramAutomaton | None = None
 
 
@@ -243,11 +244,18 @@ def _select(phrases, limit, rules, worth, phrase_penalty, unknown, models, words
             a, b = rules.target_offsets[r], rules.target_offsets[r + 1]
             value = phrase_penalty + worth[at]
             at += 1
+            # what is left could at most bring a rule up to here
+            hope = np.inf if context is not None else 0.0
+            for k in range(len(words.roots)):
+                hope += models.highest[k] * (b - a) if models.weights[k] >= 0.0 else np.inf
+            beaten = estimate[count - 1] if count - start == limit else -np.inf
             inside = 0.0
             for k in range(len(words.roots)):
                 state = words.roots[k]
                 gain = 0.0
                 for t in range(a, b):
+                    if value + (inside + models.weights[k] * gain) + hope <= beaten:
+                        break
                     g, state = step(models.nodes, models.children, state, words.known[k, rules.target_ids[t]])
                     gain += g
                 inside += models.weights[k] * gain

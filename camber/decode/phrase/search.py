@@ -86,7 +86,7 @@ STATE = np.dtype([("key", np.int64), ("head", np.int64)])
 #: what a language model said of an option after one of its states
 ANSWER = np.dtype([("score", np.float64), ("state", np.int32), ("option", np.int32), ("next", np.int32)])
 #: logarithm of how many answers are remembered: they should stay in a fast cache of the processor
-ANSWER_BITS = 12
+ANSWER_BITS = 10
 
 #: what the search returns instead of a hypothesis when a work array was too small
 COVERAGES_FULL, EDGES_FULL, CELLS_FULL = -1, -2, -3
