@@ -65,7 +65,7 @@ def phrase_toy(rng, language_models=1, kind="bins", window=150, option_limit=20)
         StoredRules(store_of(model.rules), model.names),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
-        DecodeSettings(pop_limit=EVERYTHING, beam=0.0, options=option_limit, window=window),
+        DecodeSettings(pop_limit=EVERYTHING, stack_beam=0.0, options=option_limit, window=window),
         bend,
     )
     return model, weights, decoder
@@ -219,7 +219,7 @@ def test_bins_of_one_value_each_make_the_same_list(seed, chart):
         model, names = random_model(rng), PHRASE_FEATURES[rng.integers(len(PHRASE_FEATURES))]
         decoder = PhraseDecoder(
             StoredRules(store_of(model.rules), names), [ngram_model_of(model.language_models[0])],
-            random_weights(rng, feature_names(1, names)), DecodeSettings(pop_limit=EVERYTHING, beam=0.0),
+            random_weights(rng, feature_names(1, names)), DecodeSettings(pop_limit=EVERYTHING, stack_beam=0.0),
         )  # fmt: skip
     bent = bent_decoder(decoder, as_inputs(sentences), "bins", BendSettings(bits=20))
     assert all((bins.lows == bins.highs).all() for bins in bent.bend.bins.values())

@@ -71,7 +71,7 @@ def toy(rng, language_models=1, limit=6, option_limit=20, **options):
         StoredRules(store),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
-        DecodeSettings(pop_limit=EVERYTHING, beam=0.0, distortion_limit=limit, options=option_limit),
+        DecodeSettings(pop_limit=EVERYTHING, stack_beam=0.0, distortion_limit=limit, options=option_limit),
         scorer=scorer,
     )
     return model, weights, decoder

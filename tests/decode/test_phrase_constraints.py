@@ -29,7 +29,9 @@ def toy(rng, limit=6, option_limit=20, window=150, **kwargs):
         StoredRules(store_of(model.rules)),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
-        DecodeSettings(pop_limit=EVERYTHING, beam=0.0, distortion_limit=limit, options=option_limit, window=window),
+        DecodeSettings(
+            pop_limit=EVERYTHING, stack_beam=0.0, distortion_limit=limit, options=option_limit, window=window
+        ),
     )
     return model, weights, decoder
 

@@ -49,7 +49,9 @@ def toy(
         StoredRules(store_of(model.rules), names),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
-        DecodeSettings(pop_limit=pop_limit, beam=beam, distortion_limit=limit, options=option_limit, window=window),
+        DecodeSettings(
+            pop_limit=pop_limit, stack_beam=beam, distortion_limit=limit, options=option_limit, window=window
+        ),
     )
     return model, weights, decoder
 
@@ -150,7 +152,7 @@ def test_indicators_and_weights_by_pieces_are_scored_as_by_enumeration(seed, len
         rules,
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         weights,
-        DecodeSettings(pop_limit=EVERYTHING, beam=0.0, options=option_limit),
+        DecodeSettings(pop_limit=EVERYTHING, stack_beam=0.0, options=option_limit),
     )
     sentence = random_sentence(rng, length)
     expected = naive.search(model, sentence, weights, 6, option_limit)

@@ -38,7 +38,7 @@ def phrase_decoder(rng, language_models=1, **settings):
         StoredRules(store_of(model.rules)),
         [ngram_model_of(ngrams) for ngrams in model.language_models],
         random_weights(rng, feature_names(language_models)),
-        DecodeSettings(pop_limit=EVERYTHING, beam=0.0, **settings),
+        DecodeSettings(pop_limit=EVERYTHING, stack_beam=0.0, **settings),
     )
 
 

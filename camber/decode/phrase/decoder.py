@@ -256,7 +256,7 @@ class PhraseDecoder(Weighed):
         columns = DerivationColumns.make(len(inputs), len(sources), nbest, len(self.inputs) - self._own)
         workspace = Workspace(max(map(len, inputs)), len(states), self.settings.pop_limit, nbest)
         # where the language models have no weight, there is nothing to measure by
-        beam = self.settings.beam * float(np.abs(weights).sum()) if nbest == 1 else 0.0
+        beam = self.settings.stack_beam * float(np.abs(weights).sum()) if nbest == 1 else 0.0
         limits = Limits(
             self.weighing.linear[self._own + DISTORTION],
             self.settings.distortion_limit,

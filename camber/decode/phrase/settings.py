@@ -13,7 +13,7 @@ class DecodeSettings(Settings, group="Search"):
 
     pop_limit: int = setting(400, "hypotheses taken from the queue for every stack, at most", low=1)
     #: lists lose their tails by it, so that it is for the single best translation only
-    beam: float = setting(
+    stack_beam: float = setting(
         20.0,
         "single best: stop a stack at what is worse than its best by so many nats of LM, by half of it at the pop limit"
         " (0: never)",
