@@ -32,7 +32,7 @@ def segment_in(line: str, format: str = XLIFF) -> Segment:
     decoded: Callable[[str], str] = html.unescape if format != TEXT else str
     pieces: list[str | Code] = []
     done = 0
-    for tag in tags:
+    for tag in (tag for tag in tags if line[tag.start] == "<"):  # others are text here
         pieces += [decoded(line[done : tag.start]), _code(line, tag, tags)]
         done = tag.end
     return Segment(tuple(piece for piece in (*pieces, decoded(line[done:])) if piece))

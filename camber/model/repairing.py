@@ -76,9 +76,10 @@ class Remembering:
         return paragraph, [self._of(part, one) for part, one in zip(parts, sentences, strict=True)]
 
     def _matches(self, line: str, format: str = "") -> list[Match]:
-        """Return the best matches, which are equally like the line."""
+        """Return the best matches, which are equally like the line; and the next that is aligned if none of them is."""
         matches = self._find(line, self.threshold, EQUALS, format or self.format) if line else []
-        return [match for match in matches if match.likeness == matches[0].likeness]
+        best = [match for match in matches if match.likeness == matches[0].likeness]
+        return best if any(match.links for match in best) else best + [match for match in matches if match.links][:1]
 
     def _of(self, matches: list[Match], sentence: Prepared, line: str | None = None) -> Kept:
         """Return what holds of matches; nothing of one that was not aligned.
@@ -87,19 +88,20 @@ class Remembering:
         """
         if not matches:
             return Kept()
-        match = matches[0]
-        if match.likeness == 1.0:
+        best = [match for match in matches if match.likeness == matches[0].likeness]
+        if matches[0].likeness == 1.0:
             texts = [
-                of_sentence(self.text, other, sentence)
+                of_sentence(self.text, match, sentence)
                 if line is None
-                else of_line(self.text, other, line, self.format, (sentence,))
-                for other in matches
+                else of_line(self.text, match, line, self.format, (sentence,))
+                for match in best
             ]
             if any(text is not None for text in texts):
-                return Kept(match, texts=tuple(text for text in texts if text is not None))
-        whole = [text for other in matches if (text := self._with_protected(other, sentence)) is not None]
+                return Kept(best[0], texts=tuple(text for text in texts if text is not None))
+        whole = [text for match in best if (text := self._with_protected(match, sentence)) is not None]
         if whole:
-            return Kept(match, texts=tuple(whole))
+            return Kept(best[0], texts=tuple(whole))
+        match = next((match for match in matches if match.links), best[0])
         pair = self.text.pair(match.source, match.target)
         if not match.links or any(s >= len(pair.source) or t >= len(pair.target) for s, t in match.links):
             return Kept()

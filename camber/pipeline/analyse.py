@@ -12,7 +12,7 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.formats.bilingual.files import files_in
 from camber.formats.bilingual.languages import Languages
-from camber.formats.bilingual.unit import OBSOLETE, Tally
+from camber.formats.bilingual.unit import NEW, OBSOLETE, Tally, Unit
 from camber.memory.words import match_words
 from camber.model.translator import Translator, load
 from camber.progress import Watcher, watched
@@ -20,10 +20,10 @@ from camber.text.tokenise import unescape
 
 Name = str | Path
 
-REPEATED, NONE = "repetitions", "no match"
+KEPT, REPEATED, NONE = "has a translation", "repetitions", "no match"
 #: bands of matches, by the per cent from which they are
 LIMITS = {"100 %": 100, "95-99 %": 95, "85-94 %": 85, "75-84 %": 75, "50-74 %": 50}
-BANDS = (REPEATED, *LIMITS, NONE)
+BANDS = (KEPT, REPEATED, *LIMITS, NONE)
 #: where the engine cannot say how sure it is
 UNTOLD = "No expected quality: nobody has found out how sure the model may be taken to be; `camber calibrate` does."
 #: unknown words that are listed
@@ -36,12 +36,21 @@ class Band:
 
     segments: int = 0
     words: int = 0
-    sure: float = 0.0  # how sure the engine is of their translations, summed over words
+    judged: int = 0  # words of those that the engine translated
+    sure: float = 0.0  # how sure it is of their translations, summed over words
 
     @property
     def quality(self) -> float | None:
         """How sure the engine is of a translation, on average by words; None where nothing was translated."""
-        return self.sure / self.words if self.words else None
+        return self.sure / self.judged if self.judged else None
+
+    def __add__(self, other: Band) -> Band:
+        return Band(
+            self.segments + other.segments,
+            self.words + other.words,
+            self.judged + other.judged,
+            self.sure + other.sure,
+        )
 
 
 @dataclass
@@ -55,10 +64,7 @@ class Part:
     @property
     def all(self) -> Band:
         """All segments."""
-        bands = self.bands.values()
-        return Band(
-            sum(band.segments for band in bands), sum(band.words for band in bands), sum(band.sure for band in bands)
-        )
+        return sum(self.bands.values(), Band())
 
 
 @dataclass
@@ -94,9 +100,10 @@ class Analysis:
     def rows(self, part: Part) -> list[tuple[str, ...]]:
         """Return a table of one part: a head, the bands, and all of it."""
         everything = part.all
+        bands = {name: band for name, band in part.bands.items() if name != KEPT or band.segments}
         head = ("", "segments", "words", "of all words") + (("expected quality",) if self.quality else ())
         rows = [head]
-        for name, band in {**part.bands, "all": everything}.items():
+        for name, band in {**bands, "all": everything}.items():
             share = f"{100 * band.words / max(1, everything.words):.1f} %"
             quality = "" if band.quality is None else f"{100 * band.quality:.0f} %"
             rows.append((name, f"{band.segments:,}", f"{band.words:,}", share) + ((quality,) if self.quality else ()))
@@ -140,14 +147,16 @@ def analyse(
     files: Sequence[Name] | Name,
     *,
     quality: bool = True,
+    everything: bool = False,
     engine: Engine = LOCAL,
     progress: Watcher | None = None,
 ) -> Analysis:
     """Say what files are made of: TMX, XLIFF, PO, tables, or plain text, a segment on each line.
 
-    A segment that came before, in any of the files, is a repetition. All others are looked up in what the model
-    remembers. With `quality`, they are translated, too, and the engine says how sure it is, if it was
-    calibrated (what others say only tells words apart).
+    What has a translation is counted apart, unless `everything` shall be translated. Of all else, a segment that came
+    before, in any of the files, is a repetition; others are looked up in what the model remembers. With `quality`, they
+    are translated, too, and the engine says how sure it is, if it was calibrated (what others say only tells words
+    apart).
 
     >>> print(camber.analyse("my-model", ["manual.xliff"]))                         # doctest: +SKIP
     """
@@ -155,45 +164,55 @@ def analyse(
     paths = [files] if isinstance(files, str | Path) else list(files)
     translator.matches("")  # refuses a model without a memory before anything is read
     total, parts = Part("all files"), []
-    seen: set[str] = set()
-    first: list[tuple[Part, str, int, str]] = []
+    bands: dict[str, str] = {}  # of each different segment that is to be translated
+    places: list[tuple[Part, str, int, str]] = []
     for path in paths:
-        for name, texts in _texts(path, translator):
+        for name, segments in _segments(path, translator, everything=everything):
             part = Part(name)
             parts.append(part)
-            for text in texts:
+            for text, kept in segments:
                 words = sum(any(map(str.isalnum, word)) for word in match_words(translator.text, text))
-                if text in seen:
-                    band = REPEATED
-                else:
-                    seen.add(text)
-                    matches = translator.matches(text, LIMITS["50-74 %"] / 100, 1)
-                    band = band_of(matches[0].percent) if matches else NONE
-                    first.append((part, band, words, text))
+                band = KEPT if kept else REPEATED
+                if not kept:
+                    if text not in bands:
+                        matches = translator.matches(text, LIMITS["50-74 %"] / 100, 1)
+                        band = bands[text] = band_of(matches[0].percent) if matches else NONE
+                    places.append((part, band, words, text))
+                unknown = [] if kept else _unknown(translator, text)
                 for one in (part, total):
                     one.bands[band].segments += 1
                     one.bands[band].words += words
-                    one.unknown.update(_unknown(translator, text))
+                    one.unknown.update(unknown)
     if not total.all.segments:
         raise CamberError("there is no text to translate in these files")
     judged = quality and translator.calibration is not None
     if judged:
-        _judge(translator, first, total, engine)
+        _judge(translator, list(bands), places, total, engine)
     return Analysis(parts, total, judged, UNTOLD if quality and not judged else "")
 
 
-def _texts(path: Name, translator: Translator[Any]) -> list[tuple[str, list[str]]]:
-    """Return the texts to translate of a file, or of all files in an archive; what is broken is an error."""
+def _segments(path: Name, translator: Translator[Any], *, everything: bool) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Return the texts of a file, or of all files in an archive, and which have a translation that stays.
+
+    What is broken is an error.
+    """
     settings = translator.text.settings
-    found = []
-    for file in files_in(path):
-        texts = []
-        languages = Languages(settings.source_lang or "und", settings.target_lang or "und")
-        for unit in file.units(languages, Tally()):
-            if unit.translate and unit.state != OBSOLETE and unit.source.text:
-                texts.append(unit.source.text)
-        found.append((file.path, texts))
-    return found
+    languages = Languages(settings.source_lang or "und", settings.target_lang or "und")
+    return [
+        (
+            file.path,
+            [
+                (unit.source.text, _has_translation(unit) and not everything)
+                for unit in file.units(languages, Tally())
+                if unit.translate and unit.state != OBSOLETE and unit.source.text
+            ],
+        )
+        for file in files_in(path)
+    ]
+
+
+def _has_translation(unit: Unit) -> bool:
+    return unit.state != NEW and unit.target is not None and bool(unit.target.text)
 
 
 def _unknown(translator: Translator[Any], text: str) -> list[str]:
@@ -207,9 +226,17 @@ def _unknown(translator: Translator[Any], text: str) -> list[str]:
     return [word for word in strange if any(map(str.isalpha, word))]
 
 
-def _judge(translator: Translator[Any], first: list[tuple[Part, str, int, str]], total: Part, engine: Engine) -> None:
-    """Translate all different segments, and note how sure the engine is of each."""
-    found = translator.translations((text for *_, text in first), confidence=True, engine=engine)
-    for (part, band, words, _), best in zip(first, found, strict=True):
+def _judge(
+    translator: Translator[Any],
+    texts: list[str],
+    places: list[tuple[Part, str, int, str]],
+    total: Part,
+    engine: Engine,
+) -> None:
+    """Translate all different segments, and note how sure the engine is of each, wherever it stands."""
+    found = translator.translations(texts, confidence=True, engine=engine)
+    sure = {text: best[0].confidence or 0.0 for text, best in zip(texts, found, strict=True)}
+    for part, band, words, text in places:
         for one in (part, total):
-            one.bands[band].sure += (best[0].confidence or 0.0) * words
+            one.bands[band].judged += words
+            one.bands[band].sure += sure[text] * words

@@ -147,7 +147,9 @@ def _listed(counts: Counter[str]) -> str:
 
 def _outside(tally: Tally) -> int:
     """Return how many units were left out before they were looked at."""
-    return sum(count for reason, count in tally.skipped.items() if reason.startswith(("no text in", "from ")))
+    return sum(
+        count for reason, count in tally.skipped.items() if reason.startswith(("no text in the source", "from "))
+    )
 
 
 @watched

@@ -296,12 +296,13 @@ class Training:
         return self.stages.run("words", inputs, learn, code=("camber.corpus", "camber.align", "camber.rules.words"))
 
     def memory(self, made: Made, source: Path, target: Path, imported: Path | None) -> Stage:
-        """Keep the raw pairs of the training, and index them; those that were `imported` may have inline codes."""
+        """Keep all raw pairs that were given, those that are held out, too; the `imported` may have inline codes."""
 
         def keep(folder: Path) -> None:
             corpus = made.corpus.folder
-            rows = np.load(corpus / "rows.npy")
-            first, second = ([side[row] for row in rows] for side in read_parallel(source, target))
+            sides = read_parallel(source, target)
+            rows = np.arange(len(sides[0])) if load_held_out(corpus) else np.load(corpus / "rows.npy")
+            first, second = ([side[row] for row in rows] for side in sides)
             places = np.searchsorted(rows, np.load(corpus / "kept.npy"))
             text = TextPipeline.load(corpus / "text")
             known = {} if imported is None else read_coded(imported)

@@ -39,9 +39,10 @@ def write_analysis(out: str | Path, analysis: Analysis, model: str = "") -> None
 def _part(analysis: Analysis, part: Part) -> Markup:
     head, *rows = analysis.rows(part)
     words = max(1, part.all.words)
-    widths = [100 * band.words / words for band in part.bands.values()] + [None]
     lines = [element("tr", *(element("th", cell) for cell in (*head, "")))]
-    for row, width in zip(rows, widths, strict=True):
-        bar = "" if width is None else element("span", class_="share", style=f"width:{width * 2:.0f}px")
+    for row in rows:
+        band = part.bands.get(row[0])
+        width = 0 if band is None else 200 * band.words / words
+        bar = "" if band is None else element("span", class_="share", style=f"width:{width:.0f}px")
         lines.append(element("tr", *(element("td", cell) for cell in row), element("td", bar)))
     return element("section", element("h2", part.name), element("table", *lines), element("p", told_of_unknown(part)))

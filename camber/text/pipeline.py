@@ -397,7 +397,7 @@ class TextPipeline:
 
     def _gaps(self, tokens: list[str], origins: list[int], source: Prepared) -> list[str]:
         """Return the white space before every token: that of the source between copies of neighbours."""
-        gaps = self.target_tokenizer.gaps(tokens)
+        gaps = self.target_tokenizer.gaps([html.unescape(token) for token in tokens] if source.escapes else tokens)
         for to in range(1, len(tokens)):
             before, at = origins[to - 1], origins[to]
             copied = at > 0 and before + 1 == at and not self._respaced & {tokens[to - 1], tokens[to]}

@@ -6,7 +6,8 @@ Elements whose content is not to be translated (``translate="no"``, code, XLIFF'
 character.
 
 Three formats: "html" and "xliff-inline" know nothing but tags and entities; in "text", an angle bracket may be one, and
-only what is surely a tag counts: an element with both tags, an empty one, OmegaT's ``<a0>``.
+only what is surely a tag counts: an element with both tags, an empty one, OmegaT's ``<a0>``. XLIFF often carries text
+of that kind: what is surely a tag in it, though written with entities, is one.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ BLOCKS = frozenset(
 _UNTRANSLATED = frozenset(["code", "kbd", "samp", "script", "style", "tt", "var"])
 #: XLIFF's and TMX's elements that hold code of another format; those that begin and end something
 _NATIVE = frozenset(["ph", "it", "sub", "ut", "cp"])
+#: those of them that are half of a pair, and no word
+_LONE = frozenset(["it", "ut"])
 _HALVES = {"bpt": OPEN, "ept": CLOSE, "bx": OPEN, "ex": CLOSE, "sc": OPEN, "ec": CLOSE}
 _DEEPEST = 50  # what is nested deeper is not translated
 
@@ -44,6 +47,8 @@ _special = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 _plain_attributes = re.compile(r"""(?:\s++[\w:.-]++\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++))*+\s*+""")
 _untranslated = re.compile(r"""\btranslate\s*=\s*["']?no\b|\bmtype\s*=\s*["']protected["']""")
 _shared = re.compile(r"""\b(?:rid|startRef|i)\s*=\s*["']([^"']*)["']""")
+_piece = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});|.", re.S)
+_closing = frozenset(".,;:!?)]}")
 _own = re.compile(r"""\bid\s*=\s*["']([^"']*)["']""")
 _entity = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 
@@ -78,6 +83,9 @@ def find_tags(line: str, format: str = TEXT) -> list[Tag]:
     >>> [(tag.name, tag.kind, tag.partner) for tag in find_tags('a <b>c</b> <br/> 1 < 2 <i translate="no">x</i>')]
     [('b', 'open', 1), ('b', 'close', 0), ('br', 'empty', -1), ('i', 'opaque', -1)]
     """
+    if format == XLIFF:
+        tags = [_as_word(tag) for tag in find_tags(line, HTML)]
+        return _with_escaped(line, tags) if "&lt;" in line else tags
     if "<" not in line:
         return []
     tags = list(_scanned(line))
@@ -194,7 +202,7 @@ def _with_opaque(tags: list[Tag], line: str) -> list[Tag]:
         if native or untranslated or depth > _DEEPEST:
             until = tag.partner
             depth -= 1
-            merged[place] = Tag(tag.start, tags[until].end, tag.name, OPAQUE)
+            merged[place] = Tag(tag.start, tags[until].end, tag.name, EMPTY if tag.name in _LONE else OPAQUE)
     out = _renumbered(merged, kept)
     return _halves(out, line) if any(tag.name in ("bpt", "ept") for tag in out) else out
 
@@ -214,6 +222,44 @@ def _halves(tags: list[Tag], line: str) -> list[Tag]:
             first = opened.pop(key)
             out[first], out[place] = out[first]._replace(partner=place), out[place]._replace(partner=first)
     return out
+
+
+def _as_word(tag: Tag) -> Tag:
+    """Let a placeholder of XLIFF be a word of the text, though it says elsewhere what it stands for."""
+    return tag._replace(kind=OPAQUE) if tag.name == "ph" and tag.kind == EMPTY else tag
+
+
+def _with_escaped(line: str, tags: list[Tag]) -> list[Tag]:
+    """Add the tags of the text between others, written with entities; those of pairs that cross others stand alone.
+
+    >>> [(tag.name, tag.start, tag.partner) for tag in find_tags('<g>&lt;b&gt;x&lt;/b&gt;</g> &lt; y', XLIFF)]
+    [('g', 0, 3), ('b', 3, 2), ('b', 13, 1), ('g', 25, 0)]
+    """
+    chars: list[str] = []
+    places: list[int] = []  # where each character begins
+    done = 0
+    for start, end in [*((tag.start, tag.end) for tag in tags), (len(line), len(line))]:
+        for piece in _piece.finditer(line, done, start):
+            decoded = html.unescape(piece[0])
+            chars.append(decoded if len(decoded) == 1 else " ")
+            places.append(piece.start())
+        chars += "< "  # no tag goes on behind this
+        places += [start, start]
+        done = end
+    pairs = [(tag.start, tags[tag.partner].start) for tag in tags if tag.kind == OPEN and tag.partner >= 0]
+    pairs += [(tag.start, tag.start) for tag in tags]
+    inner = [tag._replace(start=places[tag.start], end=places[tag.end]) for tag in find_tags("".join(chars))]
+    lone, kept = [], []
+    for tag in inner:
+        first, last = sorted((tag.start, inner[tag.partner].start if tag.partner >= 0 else tag.start))
+        crosses = any((first < one < last) != (first < two < last) for one, two in pairs)
+        lone.append(tag._replace(kind=EMPTY, partner=-1) if crosses else tag)
+        kept.append(not any(tag.start < one < tag.end for one, _ in pairs))
+    inner = _renumbered(lone, kept)
+    both = [*tags, *(tag._replace(partner=tag.partner + len(tags) if tag.partner >= 0 else -1) for tag in inner)]
+    order = sorted(range(len(both)), key=lambda place: both[place].start)
+    number = {place: new for new, place in enumerate(order)}
+    return [both[place]._replace(partner=number.get(both[place].partner, -1)) for place in order]
 
 
 def stretches(line: str, tags: Sequence[Tag], format: str = TEXT) -> list[Stretch]:
@@ -250,6 +296,11 @@ def stretches(line: str, tags: Sequence[Tag], format: str = TEXT) -> list[Stretc
             chars.append(THING)
             current.raw.append(line[tag.start : tag.end])
             current.places.append(tag.start)
+        elif tag.kind == EMPTY and chars and chars[-1] in " \t" and line[done : done + 1] in _closing:
+            # the white space belongs to it: without it there would be none
+            before = current.raw.pop()
+            del chars[-1], current.places[-1]
+            current.tags.append((number, len(chars), before + line[tag.start : done]))
         else:
             if not chars or chars[-1].isspace():  # the white space behind it would be a second one
                 while (

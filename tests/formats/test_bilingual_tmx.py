@@ -9,7 +9,7 @@ import pytest
 from camber.errors import InputError
 from camber.formats.bilingual.files import files_in
 from camber.formats.bilingual.languages import Languages
-from camber.formats.bilingual.unit import Tally, Unit
+from camber.formats.bilingual.unit import Tally, Unit, reason_to_skip
 
 
 def read(path: Path, source: str = "en", target: str = "fr") -> tuple[list[Unit], Tally]:
@@ -45,8 +45,9 @@ def test_the_nearest_code_is_taken(tmp_path: Path) -> None:
         tuv("en", "green") + tuv("de", "grün"),
     )
     units, tally = read(path, "en-US", "fr-FR")
-    assert texts(units) == [("color", "couleur"), ("grey", "gris"), ("red", "rouge")]
-    assert tally.skipped == {"no text in the source language": 1, "no text in the target language": 1}
+    assert texts(units) == [("color", "couleur"), ("grey", "gris"), ("red", "rouge"), ("green", None)]
+    assert tally.skipped == {"no text in the source language": 1}
+    assert [reason_to_skip(unit) for unit in units] == ["", "", "", "no text in the target language"]
     assert tally.handled["texts of other languages ignored"] == 2
 
 
@@ -58,7 +59,7 @@ def test_variants_of_one_language_are_two_languages(tmp_path: Path) -> None:
         tuv("en-GB", "alone"),
     )
     units, _ = read(path, "en-US", "en-GB")
-    assert texts(units) == [("color", "colour"), ("center", "centre")]
+    assert texts(units) == [("color", "colour"), ("center", "centre"), ("alone", None)]
 
 
 def test_each_of_several_texts_of_a_language_comes_with_one_of_the_other(tmp_path: Path) -> None:

@@ -141,6 +141,14 @@ def test_pairs_are_held_out_without_a_dev_set_and_it_is_said(
         )
     assert "30 of 400 pairs are held out" in caplog.text
     assert "BLEU on 30 dev lines" in caplog.text
+    # whoever gave them wants to find them again
+    pairs = set(zip(*(read_lines(hotel_files / f"train.{side}") for side in ("es", "en")), strict=True))
+    model = camber.load(tmp_path / "m")
+    assert all({(match.source, match.target) for match in model.matches(pair[0], 1.0, 99)} >= {pair} for pair in pairs)
+    held = set(read_lines(next(tmp_path.glob("m.work/*/held-out.source"))))
+    assert any(not match.links for line in held for match in model.matches(line, 1.0, 1))
+    for line in held:  # what is not aligned does not stand in the way
+        model.translate([line + " zzyx"], fuzzy=0.5)
 
 
 def test_a_dev_set_is_measured(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,39 @@ def test_segments_of_sdl_are_translated_one_by_one() -> None:
         '<sdl:seg id="2"/>': '<sdl:seg id="2" conf="Draft" origin="mt"/>',
     }
     assert changed(before, run(before), changes)
+
+
+def test_locked_segments_of_sdl_stay_as_they_are() -> None:
+    before = SDL.replace('id="1" conf="Translated"', 'id="1" locked="true" conf="Draft" origin="tm" percent="80"')
+    filled = '<target><mrk mtype="seg" mid="1">Un.</mrk> <mrk mtype="seg" mid="2">Deux.</mrk></target>'
+    after = run(before.replace("TARGET", filled), everything=True)
+    assert changed(
+        before.replace("TARGET", filled),
+        after,
+        {"Deux.</mrk>": '<x id="9"/>TWO.</mrk>', '<sdl:seg id="2"/>': '<sdl:seg id="2" conf="Draft" origin="mt"/>'},
+    )
+    made = '<target><mrk mtype="seg" mid="1"></mrk> <mrk mtype="seg" mid="2"><x id="9"/>TWO.</mrk></target>'
+    assert made in run(before.replace("TARGET", ""))
+    unlocked = run(before.replace("TARGET", filled).replace(' locked="true"', ""), everything=True)
+    assert '<sdl:seg id="1" conf="Draft" origin="mt"/>' in unlocked  # nothing of the memory's share
+
+
+def test_tags_that_are_text_of_a_file_go_with_their_words() -> None:
+    unit = "<trans-unit id='1'><source>{}</source></trans-unit>"
+    before = OLDER.partition("<body>")[0] + "<body>" + "".join(
+        unit.format(text) for text in ("Press &lt;b&gt;Save&lt;/b&gt;.", "<![CDATA[<p>One.</p><p>Two & 3.</p>]]>")
+    ) + "</body></file></xliff>"  # fmt: skip
+    after = run(before, change=lambda text: re.sub(r"\w{2,}", lambda word: word[0].upper(), text))  # not b, p
+    assert ">PRESS &lt;b&gt;SAVE&lt;/b&gt;.</target>" in after
+    assert ">&lt;p&gt;ONE.&lt;/p&gt;&lt;p&gt;TWO &amp; 3.&lt;/p&gt;</target>" in after
+
+
+def test_archives_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.xliff", OLDER)
+    with pytest.raises(InputError, match="zip archive; unpack it"):
+        translate_file(echo("en", "fr", str.upper), tmp_path / "a.zip", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_memory_gets_a_text_in_one_more_language(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from camber.engine import Threads
 from camber.errors import CamberError
 from camber.files import read_lines, write_lines
 from camber.model.translator import load
-from camber.pipeline.analyse import BANDS, NONE, REPEATED, analyse, band_of
+from camber.pipeline.analyse import BANDS, KEPT, NONE, REPEATED, analyse, band_of
 from camber.report.analysis import page
 
 ONE = Threads(1)
@@ -55,12 +55,44 @@ def test_segments_are_counted_by_what_is_remembered_of_them(hotel_model: Path, f
     assert one.bands[NONE].words == 3
     assert set(one.unknown) == {"zzyx", "qwv", "blorpfen"}
     for band in BANDS:
-        for name in ("segments", "words", "sure"):
+        for name in ("segments", "words", "judged", "sure"):
             parts = sum(getattr(part.bands[band], name) for part in found.files)
             assert getattr(found.total.bands[band], name) == pytest.approx(parts)
     assert all(0 <= (band.quality or 0) <= 1 for band in found.total.bands.values())
     (best,) = next(load(hotel_model).translations(["zzyx"], confidence=True, engine=ONE))
     assert two.bands[NONE].quality == pytest.approx(best.confidence)
+
+
+def test_a_repetition_is_as_sure_as_the_segment_that_it_repeats(hotel_model: Path, tmp_path: Path) -> None:
+    write_lines(tmp_path / "text", ["zzyx mañana", "zzyx mañana", "hola"])
+    model = load(hotel_model)
+    model.calibration = AsFound()
+    found = analyse(model, tmp_path / "text", engine=ONE).total
+    sure = [best[0].confidence for best in model.translations(["zzyx mañana", "hola"], confidence=True, engine=ONE)]
+    assert found.bands[REPEATED].quality == pytest.approx(sure[0])
+    assert found.all.quality == pytest.approx((4 * sure[0] + sure[1]) / 5)
+
+
+def test_what_has_a_translation_is_counted_apart(hotel_model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "strings.po"
+    write_lines(file, ['msgid "zzyx uno"', 'msgstr "one"', "", 'msgctxt "a"', 'msgid "zzyx uno"', 'msgstr ""'])
+    model = load(hotel_model)
+    model.calibration = AsFound()
+    found = analyse(model, file, engine=ONE)
+    assert [(found.total.bands[band].segments, found.total.bands[band].words) for band in (KEPT, NONE)] == [(1, 2)] * 2
+    assert found.total.bands[KEPT].quality is None
+    assert found.total.unknown == {"zzyx": 1}
+    assert f"{KEPT} " in str(found)
+    everything = analyse(model, file, quality=False, everything=True).total
+    assert [everything.bands[band].segments for band in (KEPT, REPEATED, NONE)] == [0, 1, 1]
+    assert KEPT not in str(analyse(model, file, quality=False, everything=True))
+
+
+def test_pages_are_analysed_by_what_is_translated_of_them(hotel_model: Path, tmp_path: Path) -> None:
+    lines = ["<!doctype html><html><head><title>Uno dos</title><script>x y z</script></head>", "<p title='a b c'>"]
+    write_lines(tmp_path / "page.html", [*lines, "Tres <b>cuatro</b>&nbsp;cinco<br>seis", "</html>"])
+    total = analyse(hotel_model, tmp_path / "page.html", quality=False).total.all
+    assert (total.segments, total.words) == (3, 6)
 
 
 def test_the_band_is_that_of_the_best_match(hotel_model: Path, hotel_files: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from html import escape, unescape
 
 import pytest
 from hypothesis import given, settings
@@ -192,6 +193,44 @@ def test_trees_stay_trees_and_text_is_that_of_a_line_without_tags(line: str, tol
     (bare,) = model.translate([without_tags(line)])
     assert TAG.sub("", out).split() == bare.split() or SPACED.search(line)
     assert "".join(TAG.sub("", out).split()) == "".join(bare.split())
+
+
+@settings(deadline=None)
+@given(TREES)
+def test_text_in_xliff_has_the_tags_that_it_has_when_it_is_plain(line: str) -> None:
+    written = f'<g id="7">{escape(line)}</g> {escape(line)}'
+    assert identity().translate([written], format="xliff-inline") == [written]
+    plain, inline = (find_tags(text, format) for text, format in ((line, "text"), (escape(line), "xliff-inline")))
+    assert [tag[2:] for tag in inline] == [tag[2:] for tag in plain]
+    assert [escape(line)[tag.start : tag.end] for tag in inline] == [escape(line[tag.start : tag.end]) for tag in plain]
+    (out,) = identity(backwards, split=False).translate([escape(line)], format="xliff-inline")
+    assert unescape(out) == identity(backwards, split=False).translate([line])[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("press &lt;b&gt;here&lt;/b&gt; now", "nowx &lt;b&gt;herex&lt;/b&gt; pressx"),
+        ("one &lt; two &gt; three", "threex &gt; twox &lt; onex"),
+        # a pair that crosses another one falls apart: both halves go with a word, and nothing is lost
+        (
+            'one &lt;b&gt;two <g id="1">three&lt;/b&gt; four</g>',
+            '<g id="1">fourx threex&lt;/b&gt;</g> &lt;b&gt;twox onex',
+        ),
+        ('a <it id="2" pos="open">&lt;u&gt;</it>value is', 'isx <it id="2" pos="open">&lt;u&gt;</it>valuex ax'),
+    ],
+)
+def test_tags_inside_of_xliff_go_where_their_words_went(line: str, expected: str) -> None:
+    model = identity(backwards, source_lang="en", target_lang="en")
+    assert model.translate([line], format="xliff-inline") == [expected]
+
+
+def test_a_placeholder_of_xliff_is_a_word_and_another_code_keeps_its_space() -> None:
+    told = identity(lambda tokens: (list(tokens), [(at, at) for at in range(len(tokens) - 1)]), source_lang="fr")
+    assert len(told.paragraph('Le nom : <ph id="1"/>.', "xliff-inline").sentences[0].tokens) == 5
+    assert len(told.paragraph('Le nom : <x id="1"/>.', "xliff-inline").sentences[0].tokens) == 4
+    for line in ('The name is <ph id="1"/>.', 'The name is <x id="1"/>.', 'See <x id="1"/>, or <x id="2"/>!'):
+        assert told.translate([line], format="xliff-inline") == [line]
 
 
 def test_what_is_no_tag_in_a_plain_text_is_text() -> None:

@@ -32,7 +32,7 @@ _HEAD = 1 << 16
 _ANY_TEXT = ("table", "plain")
 #: what reading a damaged file of an archive raises
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
-_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _before_root = re.compile(
     r"\ufeff?(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[<>\"']|\"[^\"]*\"|'[^']*')*+(?:\[.*?\]\s*)?>)*", re.S
 )
@@ -66,20 +66,22 @@ UNIT_FORMATS: Registry[UnitFormat] = Registry(
         "xliff": Entry("camber.formats.bilingual.files:XLIFF", "versions 1.0 to 1.2 and 2.x, SDL's too"),
         "mo": Entry("camber.formats.bilingual.files:MO", "compiled messages of gettext"),
         "po": Entry("camber.formats.bilingual.files:PO", "messages of gettext"),
+        "html": Entry("camber.formats.bilingual.files:HTML", "pages: texts between blocks, without translations"),
         "table": Entry("camber.formats.bilingual.files:TABLE", "TSV or CSV, two columns or with a header"),
         "plain": Entry("camber.formats.bilingual.files:PLAIN", "a line for each text, without translations"),
     },
 )
 
 
-def _reader(module: str, name: str) -> Callable[[IO[bytes], str, Languages, Tally], Iterator[Unit]]:
+def _reader(name: str) -> Callable[[IO[bytes], str, Languages, Tally], Iterator[Unit]]:
     """Return a reader that is imported when it is used."""
 
     def read(stream: IO[bytes], path: str, languages: Languages, tally: Tally) -> Iterator[Unit]:
         import importlib
 
-        home = importlib.import_module(f"camber.formats.bilingual.{module}")
-        units: Iterator[Unit] = getattr(home, name)(stream, path, languages, tally)
+        module, _, function = name.rpartition(".")
+        home = importlib.import_module(f"camber.formats.{module}")
+        units: Iterator[Unit] = getattr(home, function)(stream, path, languages, tally)
         return units
 
     return read
@@ -94,6 +96,11 @@ def _is_po(head: Head) -> bool:
     return False
 
 
+def is_page(head: Head) -> bool:
+    """Say whether a text is a page of HTML."""
+    return head.root.lower() == "html" or head.text.lstrip("\ufeff \t\r\n")[:14].lower() == "<!doctype html"
+
+
 def _is_table(head: Head) -> bool:
     """Say whether a text is a table: its first lines have tabs, or its name says so."""
     lines = [line for line in head.text.split("\n")[:20] if line.strip()]
@@ -102,12 +109,13 @@ def _is_table(head: Head) -> bool:
     return head.name.lower().removesuffix(".gz").endswith((".csv", ".tsv", ".tab"))
 
 
-TMX = UnitFormat(lambda head: head.root == "tmx", _reader("tmx", "read_tmx"))
-XLIFF = UnitFormat(lambda head: head.root == "xliff", _reader("xliff", "read_xliff"))
-MO = UnitFormat(lambda head: head.data[:4] in MAGIC, _reader("mo", "read_mo"))
-PO = UnitFormat(_is_po, _reader("po", "read_po"))
-TABLE = UnitFormat(_is_table, _reader("table", "read_table"))
-PLAIN = UnitFormat(lambda head: True, _reader("table", "read_plain"))
+TMX = UnitFormat(lambda head: head.root == "tmx", _reader("bilingual.tmx.read_tmx"))
+XLIFF = UnitFormat(lambda head: head.root == "xliff", _reader("bilingual.xliff.read_xliff"))
+MO = UnitFormat(lambda head: head.data[:4] in MAGIC, _reader("bilingual.mo.read_mo"))
+PO = UnitFormat(_is_po, _reader("bilingual.po.read_po"))
+HTML = UnitFormat(is_page, _reader("documents.html.read_html"))
+TABLE = UnitFormat(_is_table, _reader("bilingual.table.read_table"))
+PLAIN = UnitFormat(lambda head: True, _reader("bilingual.table.read_plain"))
 
 
 class UnitFile:
@@ -165,7 +173,7 @@ def format_of(head: Head) -> str:
     """Return the name of a file's format; XML that is none of them, and other archives, are refused."""
     kinds = UNIT_FORMATS.load_all()
     for name in sorted(kinds, key=lambda name: name in _ANY_TEXT):  # in their order, but for these
-        if name in _ANY_TEXT and head.root and head.root.lower() != "html":
+        if name in _ANY_TEXT and head.root:
             break
         if kinds[name].looks_like(head):
             if name in _ANY_TEXT and "\0" in head.text:
@@ -173,7 +181,7 @@ def format_of(head: Head) -> str:
             return name
     if head.root.lower() in ("martif", "tbx"):
         raise InputError("a glossary (TBX), which has no sentences", head.name, remedy="give it as --glossary")
-    if head.root == "?" or head.root.lower() in ("html", "p", "div", "b", "br", "span"):
+    if head.root == "?" or head.root.lower() in ("p", "div", "b", "br", "span"):
         return "plain"
     problem = f"XML with the root element {head.root}, which is no format with translations"
     raise InputError(problem, head.name, remedy=f"give one of {', '.join(UNIT_FORMATS)}")
@@ -182,7 +190,7 @@ def format_of(head: Head) -> str:
 def files_in(path: str | Path) -> Iterator[UnitFile]:
     """Yield a file, or, if it is a zip archive, each file in it that is not hidden."""
     with open_bytes(path) as stream:
-        packed = stream.read(4) in _ZIP
+        packed = stream.read(4) in ZIP
         if packed and isinstance(getattr(stream, "raw", None), Bounded):
             raise InputError("a zip archive that gzip packed once more", path, remedy="unpack it once (gunzip)")
     if not packed:

@@ -9,14 +9,14 @@ from typing import IO, Any, NamedTuple
 from camber.errors import InputError
 from camber.formats.bilingual.elements import LANG, elements, segment_of
 from camber.formats.bilingual.languages import EXACT, OTHER, Languages, nearest, nearness
-from camber.formats.bilingual.unit import TRANSLATED, Segment, Tally, Unit, pairs_of
+from camber.formats.bilingual.unit import ABSENT, TRANSLATED, Segment, Tally, Unit, pairs_of
 from camber.formats.xml import local_name
 
 ALL = "*all*"
 
 
 def read_tmx(stream: IO[bytes], path: str, languages: Languages, tally: Tally) -> Iterator[Unit]:
-    """Yield the units between two languages.
+    """Yield the units between two languages, and those with a text in the source language alone.
 
     A unit's languages are compared with the wanted ones by their codes; of several texts of one language, each comes
     with the first of the other.
@@ -39,7 +39,7 @@ class _Choice(NamedTuple):
     """Which texts of a unit are pairs, by their places."""
 
     pairs: tuple[tuple[int, int], ...]
-    skipped: str  # why there are none
+    source: int  # a text without a translation; -1: none
     handled: tuple[tuple[str, int], ...]
 
 
@@ -48,14 +48,14 @@ def _choice(codes: tuple[str, ...], languages: Languages, declared: str) -> _Cho
     """Choose among texts in these languages, of which the file calls one its source."""
     sources = nearest(codes, languages.source)
     if not sources:
-        return _Choice((), "no text in the source language", ())
+        return _Choice((), -1, ())
     targets = nearest(codes, languages.target, sources)
     if not targets and nearness(languages.source, languages.target) < OTHER and len(sources) > 1:
         # variants of one language: what was taken for the source may be the target
         targets = nearest(codes, languages.target)[:1]
         sources = [place for place in sources if place not in targets][:1]
     if not targets:
-        return _Choice((), "no text in the target language", ())
+        return _Choice((), sources[0], ())
     declared = "" if declared.lower() == ALL else declared
     handled = []
     if len(sources) > 1 and declared:  # what the file calls the source comes first
@@ -66,7 +66,7 @@ def _choice(codes: tuple[str, ...], languages: Languages, declared: str) -> _Cho
         handled.append(("texts of other languages ignored", others))
     if len(sources) + len(targets) > 2:
         handled.append(("several texts of one language", 1))
-    return _Choice(tuple(pairs_of(sources, targets)), "", tuple(handled))
+    return _Choice(tuple(pairs_of(sources, targets)), -1, tuple(handled))
 
 
 def _units(tu: Any, header: str, path: str, languages: Languages, tally: Tally) -> list[Unit]:
@@ -88,9 +88,13 @@ def _units(tu: Any, header: str, path: str, languages: Languages, tally: Tally) 
                     break
         elif isinstance(tag, str) and tag.endswith("prop") and "context" in (child.get("type") or "").lower():
             context = context or (child.text or "")
-    pairs, skipped, handled = _choice(tuple(codes), languages, tu.get("srclang") or header)
-    if skipped:
-        tally.skipped[skipped] += 1
+    pairs, alone, handled = _choice(tuple(codes), languages, tu.get("srclang") or header)
+    if alone >= 0:
+        tuv, seg = texts[alone]
+        tally.units += 1
+        return [Unit(segment_of(seg, path), None, ABSENT, tuv.sourceline or 0, tu.get("tuid") or "", context)]
+    if not pairs:
+        tally.skipped["no text in the source language"] += 1
     for what, count in handled:
         tally.handled[what] += count
     units: list[Unit] = []

@@ -14,6 +14,7 @@ OPEN, CLOSE, ALONE = "open", "close", "alone"
 
 #: how far a translation is
 NEW = "new"  # there is none yet, whatever stands in its place
+ABSENT = "absent"  # nor is there a place for one
 FUZZY = "fuzzy"  # a guess, from another text
 REVIEW = "review"  # made by a machine or in a hurry, and not looked at yet
 TRANSLATED = "translated"
@@ -117,6 +118,7 @@ class Tally:
 #: why a unit is no pair to learn from
 _STATES = {
     NEW: "not translated",
+    ABSENT: "no text in the target language",
     FUZZY: "fuzzy",
     REVIEW: "not confirmed",
     OBSOLETE: "obsolete",

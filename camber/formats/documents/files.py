@@ -7,7 +7,7 @@ from pathlib import Path
 
 from camber.errors import CamberError, InputError
 from camber.files import open_bytes
-from camber.formats.bilingual.files import Head, format_of, head_of
+from camber.formats.bilingual.files import ZIP, format_of, head_of
 from camber.formats.bilingual.languages import Languages
 from camber.formats.documents.document import Document
 from camber.formats.documents.html import open_html
@@ -27,9 +27,10 @@ _HEAD = 1 << 16
 
 def kind_of(data: bytes, path: str) -> str:
     """Return the name of a file's format; nothing if its lines are translated one by one."""
+    if data[:4] in ZIP:
+        remedy = "unpack it and give the files in it; save a document of an office suite as XLIFF or HTML first"
+        raise InputError("a zip archive", path, remedy=remedy)
     head = head_of(data[:_HEAD], path)
-    if head.root.lower() == "html" or _is_page(head):
-        return "html"
     try:
         name = format_of(head)
     except CamberError:
@@ -47,10 +48,6 @@ def is_document(path: str | Path) -> bool:
         return False
     with open_bytes(path) as stream:
         return bool(kind_of(stream.read(_HEAD), str(path)))
-
-
-def _is_page(head: Head) -> bool:
-    return head.text.lstrip("\ufeff \t\r\n")[:14].lower() == "<!doctype html"
 
 
 def open_document(data: bytes, path: str, languages: Languages, *, everything: bool = False) -> Document | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
+from typing import IO
 
 from camber.formats.bilingual.languages import Languages
+from camber.formats.bilingual.unit import ALONE, CLOSE, NEW, OPEN, Code, Segment, Tally, Unit
 from camber.formats.documents.document import Document, Edit, Slot, decoded_exactly, decoded_xml
 from camber.text.tags import BLOCKS, HTML, OPAQUE, Tag, find_tags
 
@@ -33,6 +36,25 @@ def open_html(data: bytes, path: str, languages: Languages, *, everything: bool 
         if start < end and _has_words(text[start:end]):
             document.slots.append(_slot(text, start, end))
     return document
+
+
+def read_html(stream: IO[bytes], path: str, languages: Languages, tally: Tally) -> Iterator[Unit]:
+    """Yield the texts between blocks, which have no translations; tags inside are codes."""
+    document = open_html(stream.read(), path, languages)
+    for slot, line in zip(document.slots, document.lines(), strict=True):
+        tally.units += 1
+        yield Unit(_segment(slot.texts[0]), None, NEW, line)
+
+
+def _segment(content: str) -> Segment:
+    pieces: list[str | Code] = []
+    done = 0
+    for tag in find_tags(content, HTML):
+        if tag.start >= done:
+            kind = tag.kind if tag.kind in (OPEN, CLOSE) else ALONE
+            pieces += [html.unescape(content[done : tag.start]), Code(kind, "", content[tag.start : tag.end])]
+            done = tag.end
+    return Segment(tuple(piece for piece in (*pieces, html.unescape(content[done:])) if piece))
 
 
 def _slot(text: str, start: int, end: int) -> Slot:

@@ -133,6 +133,11 @@ def _states(unit: Node, target: Node | None) -> list[Edit]:
     return edits
 
 
+def _is_locked(segment: Node | None) -> bool:
+    """Say whether SDL's tools keep a segment from changing."""
+    return segment is not None and segment.get("locked") == "true"
+
+
 def _in_segments(
     document: Document, unit: Node, source: Node, target: Node | None, parted: Node, marks: list[Node], everything: bool
 ) -> None:
@@ -150,6 +155,8 @@ def _in_segments(
         own = there.get(mark.get("mid"))
         if _is_blank(mark):
             document.counts["empty source"] += 1
+        elif _is_locked(said.get(mark.get("mid"))):
+            document.counts["locked"] += 1
         elif not whole and own is None:
             document.counts["has no place in its target"] += 1
         elif not whole and not _is_blank(own) and not everything:
@@ -165,10 +172,13 @@ def _in_segments(
             seg = said.get(mark.get("mid"))
             if seg is not None:
                 changes += _joined(seg.setting("conf", next(name for name in CONF)) + seg.setting("origin", "mt"))
+                changes += seg.setting("percent", None)
         if whole:
             content, done = "", parted.inner
-            for mark, translation in zip(wanted, texts, strict=True):
-                content += document.text[done : mark.inner] + translation
+            now = dict(zip((mark.start for mark in wanted), texts, strict=True))
+            for mark in marks:
+                blank = mark.content if _is_blank(mark) else ""
+                content += document.text[done : mark.inner] + now.get(mark.start, blank)
                 done = mark.close
             content += document.text[done : parted.close]
             state = "" if said else _STATE
