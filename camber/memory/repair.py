@@ -2,7 +2,8 @@
 
 The words of both sides are cut into *zones*, as small as the links allow, that stand in the same order on both sides.
 Where all words of a zone are in the line, its translation is kept: these words become that and nothing else. What lies
-between such words is free, and nothing changes places across the edges, so that the frame stays as it was. Target words
+between such words is free, and nothing changes places across the edges, so that the frame stays as it was.
+Placeholders at an edge are free, too: beside another noun they may have to stand on its other side. Target words
 without links stay if what stands beside them stays on both sides.
 """
 
@@ -14,7 +15,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from camber.corpus.constraints import Ban, Constraints, Row, Term
-from camber.text.protect import find_spans
+from camber.text.protect import CLASS_OF, find_spans
 
 #: what notes call a part of a remembered pair
 NAME = "memory"
@@ -42,7 +43,7 @@ def repair(line: Sequence[str], source: Sequence[str], target: Row, links: Seque
     ([(0, 1, (('A',),)), (1, 2, (('B',),))], (1, 2, 3, 4))
     """
     zones = _zones(len(source), len(target), links)
-    kept = _kept(zones, _places(line, source), len(line))
+    kept = _kept(zones, _places(line, source), line)
     terms = []
     for number, item in enumerate(kept):
         first, last = zones[item.zone].target
@@ -125,7 +126,7 @@ def _zones(source: int, target: int, links: Sequence[tuple[int, int]]) -> list[_
     return [_Zone((starts[k], starts[k + 1]), zone.target) for k, zone in enumerate(zones)]
 
 
-def _kept(zones: list[_Zone], places: list[int], length: int) -> list[_Kept]:
+def _kept(zones: list[_Zone], places: list[int], line: Sequence[str]) -> list[_Kept]:
     """Return the zones all of whose words stand in the line, one behind the other."""
     where = {place: at for at, place in enumerate(places) if place >= 0}
     kept = []
@@ -134,10 +135,10 @@ def _kept(zones: list[_Zone], places: list[int], length: int) -> list[_Kept]:
         at = where.get(first)
         if at is not None and all(where.get(first + k) == at + k for k in range(last - first)):
             kept.append(_Kept(number, at, at + last - first))
-    return _in_runs(kept)
+    return _in_runs(kept, len(zones), line)
 
 
-def _in_runs(kept: list[_Kept]) -> list[_Kept]:
+def _in_runs(kept: list[_Kept], zones: int, line: Sequence[str]) -> list[_Kept]:
     """Return what stands in runs of enough words; a word or two, alone among others, say little."""
     runs: list[list[_Kept]] = []
     for item in kept:
@@ -145,4 +146,13 @@ def _in_runs(kept: list[_Kept]) -> list[_Kept]:
             runs[-1].append(item)
         else:
             runs.append([item])
-    return [item for run in runs if run[-1].end - run[0].begin >= SHORTEST for item in run]
+    for run in runs:
+        while run and run[0].begin + run[0].zone > 0 and _has_placeholder(run[0], line):
+            del run[0]
+        while run and (run[-1].end < len(line) or run[-1].zone < zones - 1) and _has_placeholder(run[-1], line):
+            del run[-1]
+    return [item for run in runs if run and run[-1].end - run[0].begin >= SHORTEST for item in run]
+
+
+def _has_placeholder(item: _Kept, line: Sequence[str]) -> bool:
+    return not CLASS_OF.keys().isdisjoint(line[item.begin : item.end])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from camber.text.pipeline import TextPipeline
 from camber.text.tags import TEXT, find_tags
+from camber.text.tokenise import composed
 
 #: what a word counts, and a difference within a class, or a tag
 WORD, NEAR = 10, 1
@@ -25,7 +26,7 @@ def match_words(text: TextPipeline, line: str) -> list[str]:
     ['Open', '\x02{name}', '!', '\x03<b>', '\x03</b>']
     """
     prepared = text.prepare(line)
-    words = list(prepared.written or prepared.plain)
+    words = [composed(word) for word in prepared.written or prepared.plain]
     for at in prepared.protected:
         words[at] = _PROTECTED + words[at]
     if text.protects and "<" in line:

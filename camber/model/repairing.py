@@ -3,6 +3,9 @@
 A line that is remembered comes back as its translation. For one that is like a remembered one, the phrase decoder fills
 the spans where they differ (`camber.memory.repair`); such a line is translated as a whole, as it is remembered.
 Otherwise its sentences are looked for one by one. The tags of a line get into what is remembered as `recalling` says.
+
+A pair of the training whose source the decoder itself would translate quite otherwise is a free translation, or wrong,
+or aligned badly: it is no model for other lines, and nothing of it is kept.
 """
 
 from __future__ import annotations
@@ -12,18 +15,25 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from camber.corpus.constraints import FREE, Constraints
+from camber.corpus.inputs import Input
 from camber.decode.searcher import Searcher
+from camber.engine import Threads
 from camber.errors import CamberError
 from camber.memory.match import Match
 from camber.memory.repair import beside, filled, repair
+from camber.metrics.chrf import ChrF
 from camber.model.asking import Asked
 from camber.model.recalling import of_line, of_sentence
-from camber.text.pipeline import TextPipeline
+from camber.text.pipeline import Pair, TextPipeline
 from camber.text.prepared import Paragraph, Prepared
 from camber.text.tags import TEXT
 
 #: matches that are equally like a line
 EQUALS = 8
+#: chrF between a remembered translation and the decoder's own, from which others are made after it
+LITERAL = 70.0
+_CHRF = ChrF()
+_ONE = Threads(1)
 
 
 class Kept(NamedTuple):
@@ -58,6 +68,7 @@ class Remembering:
             )
         self.text, self.threshold, self.format = text, threshold, format
         self._find = find
+        self._decoder = decoder
 
     def of(self, paragraph: Paragraph, whole: Callable[[], Paragraph]) -> tuple[Paragraph, list[Kept]]:
         """Return a line as it shall be translated, and what is remembered for its sentences.
@@ -106,7 +117,15 @@ class Remembering:
         if not match.links or any(s >= len(pair.source) or t >= len(pair.target) for s, t in match.links):
             return Kept()
         constraints = repair(sentence.tokens, pair.source, tuple(pair.target), match.links)
-        return Kept(match, constraints) if constraints.terms else Kept()
+        if not constraints.terms or not (match.added or self._is_literal(pair)):
+            return Kept()
+        return Kept(match, constraints)
+
+    def _is_literal(self, pair: Pair) -> bool:
+        """Say whether the decoder would translate a remembered source much as it is remembered."""
+        (best,) = next(iter(self._decoder.decode([Input(pair.source)], engine=_ONE)))
+        statistics = _CHRF.statistics([" ".join(best.words)], [[" ".join(pair.target)]])
+        return bool(_CHRF.score(statistics.sum(0)) >= LITERAL)
 
     def _with_protected(self, match: Match, sentence: Prepared) -> str | None:
         """Return a match's translation with the protected text of a sentence that is the same but for that."""

@@ -13,6 +13,7 @@ _STYLE = """
 table{border-collapse:collapse;margin:.5rem 0 1rem}
 td,th{padding:.25rem .9rem;text-align:right;border-bottom:1px solid var(--line)}
 td:first-child,th:first-child{text-align:left}
+td:last-child,th:last-child{text-align:left;min-width:220px}
 tr:last-child td{font-weight:600}
 .share{display:inline-block;height:.7rem;background:var(--accent);vertical-align:middle}
 """

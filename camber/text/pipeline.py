@@ -36,7 +36,7 @@ from camber.text.retag import placed_tags, retag, tags_of_sentences
 from camber.text.sentences import split_sentences
 from camber.text.substitute import class_links, shared_spans, span_texts, substituted
 from camber.text.tags import TEXT, Tag, find_tags, stretches, without_tags
-from camber.text.tokenise import KINDS, Tokenizer, assumed_rules, base_language, unescape
+from camber.text.tokenise import KINDS, Tokenizer, assumed_rules, base_language, composed, unescape
 
 _SETTINGS_FILE = "text.json"
 _CASE_FILES = ("truecase.source.tsv", "truecase.target.tsv")
@@ -210,6 +210,8 @@ class TextPipeline:
         return self._cased(tokens, self.target_case, self._target_language)
 
     def _cased(self, tokens: list[str], caser: Truecaser | None, language: str) -> list[str]:
+        if self.settings.tokenizer != "none":
+            tokens = [composed(token) for token in tokens]
         if self.settings.lowercase:
             return [lower(token, language) for token in tokens]
         return caser.apply(tokens) if caser else tokens

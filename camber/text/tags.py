@@ -233,7 +233,7 @@ def _with_escaped(line: str, tags: list[Tag]) -> list[Tag]:
     """Add the tags of the text between others, written with entities; those of pairs that cross others stand alone.
 
     >>> [(tag.name, tag.start, tag.partner) for tag in find_tags('<g>&lt;b&gt;x&lt;/b&gt;</g> &lt; y', XLIFF)]
-    [('g', 0, 3), ('b', 3, 2), ('b', 13, 1), ('g', 25, 0)]
+    [('g', 0, 3), ('b', 3, 2), ('b', 13, 1), ('g', 23, 0)]
     """
     chars: list[str] = []
     places: list[int] = []  # where each character begins

@@ -67,6 +67,15 @@ def unescape(token: str) -> str:
     return _escaped.sub(lambda match: _plain_of[match[0]], token) if "&" in token else token
 
 
+def composed(token: str) -> str:
+    """Return a token whose letters carry their accents themselves (NFC), for a model to know it either way.
+
+    >>> len("e\\u0302tre"), len(composed("e\\u0302tre"))
+    (5, 4)
+    """
+    return token if token.isascii() else unicodedata.normalize("NFC", token)
+
+
 # Control characters and invisible spacing: dropped, for they would make words differ that look the same. (Joiners and
 # soft hyphens are kept: they belong to the spelling of a word.)
 INVISIBLE = "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u2060\ufeff]"

@@ -1,12 +1,15 @@
 """Raw text in, raw text out."""
 
 import json
+import unicodedata
 from pathlib import Path
 
 import pytest
+from toys.identity import identity
 
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.files import read_lines
+from camber.memory.words import match_words
 from camber.text import TextPipeline, TextSettings
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -173,3 +176,15 @@ def test_a_language_without_rules_of_its_own_is_told(caplog):
     for code in ("de", "pt-BR", "ja", "tr", ""):
         TextPipeline.learn(TextSettings(source_lang=code, target_lang="en"), ["a"], ["b"])
     assert not caplog.records
+
+
+def test_words_are_the_same_however_their_accents_are_stored() -> None:
+    text = TextPipeline(TextSettings(source_lang="fr", target_lang="en"))
+    line, apart = (unicodedata.normalize(form, "Où être né, à Åbo ?") for form in ("NFC", "NFD"))
+    assert apart != line
+    assert text.source_tokens(apart) == text.source_tokens(line) == list(text.prepare(apart).tokens)
+    assert text.pair(apart, apart).target == text.pair(line, line).target
+    assert match_words(text, apart) == match_words(text, line)
+    assert identity().translate([apart]) == [apart]  # what is not translated stays as it is stored
+    settings = TextSettings(tokenizer="none")
+    assert "".join(TextPipeline(settings).source_tokens(apart)) == "".join(apart.split())
