@@ -50,6 +50,8 @@ from camber.serve.tokens import translate_tokens
 
 #: seconds that a client waits for an answer, at most; one that has not come then is lost
 LONGEST = 60.0
+#: seconds after which a process that does nothing but wait was not slow, but stopped, with its server
+_STOOD = 5.0
 _JSON = {"content-type": "application/json"}
 _FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -258,13 +260,43 @@ class Questions:
 # --- clients ---------------------------------------------------------------------------------------------------------
 
 
+class Pulse:
+    """Notes by how much this process, which is all clients, is late itself, and when it stood still."""
+
+    def __init__(self) -> None:
+        self.latest, self.worst = time.monotonic(), 0.0
+        self.stood: list[float] = []
+
+    async def beat(self) -> None:
+        """Go on until cancelled."""
+        while True:
+            await asyncio.sleep(0.1)
+            self.look()
+
+    def look(self) -> None:
+        """Note how long it was since the last look."""
+        now = time.monotonic()
+        late = now - self.latest - 0.1
+        self.latest = now
+        if late > _STOOD:
+            self.stood.append(now)
+        else:
+            self.worst = max(self.worst, late)
+
+    def stood_since(self, begin: float) -> bool:
+        """Say whether all stood still at some time since then."""
+        self.look()
+        return any(end > begin for end in self.stood)
+
+
 class Clients:
     """Sends requests, and notes what became of each."""
 
-    def __init__(self, port: int, deadline: float) -> None:
+    def __init__(self, port: int, deadline: float, pulse: Pulse) -> None:
         self.port, self.deadline = port, deadline
         self.told: list[Told] = []
         self.wrong: list[str] = []
+        self.pulse = pulse
         self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     @asynccontextmanager
@@ -303,6 +335,8 @@ class Clients:
             took, outcome = time.monotonic() - sent, "went away" if leaves else "LOST: no answer"
         except (OSError, asyncio.IncompleteReadError) as error:
             took, outcome = time.monotonic() - sent, f"LOST: {type(error).__name__}"
+        if outcome not in ("right", "WRONG", "went away") and self.pulse.stood_since(sent):
+            outcome = "all stood still"
         self.told.append(Told(question.kind, outcome, took, sent))
         return outcome
 
@@ -387,7 +421,7 @@ async def at_rate(
         task = asyncio.create_task(clients.ask(next(questions), leaves))
         asked.add(task)
         task.add_done_callback(asked.discard)
-        due += draw.expovariate(rate)
+        due = max(due + draw.expovariate(rate), time.monotonic() - _STOOD)
     while asked and not last:
         await asyncio.wait(asked)
 
@@ -432,8 +466,8 @@ def attacks(key: str) -> list[tuple[str, bytes, set[int]]]:
 class Attackers:
     """Sends bad requests until it is told to stop."""
 
-    def __init__(self, port: int, key: str, idle: float, deadline: float) -> None:
-        self.port, self.idle, self.deadline = port, idle, deadline
+    def __init__(self, port: int, key: str, idle: float, deadline: float, pulse: Pulse) -> None:
+        self.port, self.idle, self.deadline, self.pulse = port, idle, deadline, pulse
         self.attacks = attacks(key)
         self.told: Counter[tuple[str, str]] = Counter()
         self.lived: list[float] = []
@@ -458,7 +492,8 @@ class Attackers:
                         writer.transport.abort()
             except (OSError, asyncio.IncompleteReadError) as error:
                 outcome = type(error).__name__
-                if name not in ("no HTTP", "long head", "large in pieces"):  # these need not wait for their answer
+                may = name in ("no HTTP", "long head", "large in pieces")  # these need not wait for their answer
+                if not may and not self.pulse.stood_since(begin):
                     self.bad.append(f"{name}: {error!r}")
             else:
                 outcome = str(status)
@@ -492,13 +527,16 @@ class Attackers:
                     await asyncio.sleep(0.5)
                     writer.write(piece)
                     await writer.drain()
+                    if self.pulse.stood_since(begin):
+                        break
                     if time.monotonic() - begin > self.idle + self.deadline + 30:
                         outcome = "never closed"
                         self.bad.append(f"{name}: open for {time.monotonic() - begin:.0f} s")
                         break
             finally:
                 writer.transport.abort()
-        self.lived.append(time.monotonic() - begin)
+        if not self.pulse.stood_since(begin):
+            self.lived.append(time.monotonic() - begin)
         self.told[name, outcome] += 1
         await asyncio.sleep(0.5)
 
@@ -548,14 +586,6 @@ async def watching(server: Server, series: list[Memory], seconds: float) -> None
         files = len(os.listdir(f"/proc/{server.process.pid}/fd"))
         series.append(Memory(time.monotonic() - begin, memory["RssAnon"], memory["RssFile"], files))
         await asyncio.sleep(seconds)
-
-
-async def being_late(most: list[float]) -> None:
-    """Note by how much this process, which is all clients, is late itself."""
-    while True:
-        begin = time.monotonic()
-        await asyncio.sleep(0.1)
-        most[0] = max(most[0], time.monotonic() - begin - 0.1)
 
 
 async def slowest(port: int, key: str) -> str:
@@ -609,14 +639,14 @@ async def soak(server: Server, questions: Questions, place: Path, turns: Sequenc
     mixture = (next(draw.choices(pools, counts)[0]) for _ in itertools.count())
     lists = itertools.cycle(questions.batches(int(min(60, 20 * minutes))))
     print(f"{sum(counts)} questions, {time.monotonic() - begin:.0f} s to find out what the models say", flush=True)
-    clients = Clients(server.port, deadline)
-    attackers = Attackers(server.port, questions.key, 30.0, deadline)
+    pulse = Pulse()
+    clients = Clients(server.port, deadline, pulse)
+    attackers = Attackers(server.port, questions.key, 30.0, deadline, pulse)
     series: list[Memory] = []
-    late = [0.0]
     seconds = 60 * minutes
     good = True
 
-    async with meanwhile(watching(server, series, seconds / 30)):
+    async with meanwhile(watching(server, series, seconds / 30), pulse.beat()):
         await in_turns(clients, mixture, 16, min(5.0, seconds / 20))
         cpu, start = server.cpu(), time.monotonic()
         capacity = await in_turns(clients, mixture, 16, min(20.0, seconds / 10))
@@ -629,10 +659,10 @@ async def soak(server: Server, questions: Questions, place: Path, turns: Sequenc
         )
         good &= _verdict("capacity, 16 clients in turns", clients)
 
-        clients = Clients(server.port, deadline)
+        clients = Clients(server.port, deadline, pulse)
         cpu, start = server.cpu(), time.monotonic()
         first = len(series)
-        others = [replacing(place, turns, 20.0), learning(clients, questions, 2.0), being_late(late)]
+        others = [replacing(place, turns, 20.0), learning(clients, questions, 2.0)]
         async with meanwhile(*others, *attackers.all()):
             await at_rate(clients, mixture, 2 * capacity, 0.7 * seconds, draw, leaving=0.03)
         wall = time.monotonic() - start
@@ -640,7 +670,7 @@ async def soak(server: Server, questions: Questions, place: Path, turns: Sequenc
         print(
             f"twice the capacity for {0.7 * seconds:.0f} s: {right / wall:.0f} right answers a second "
             f"({right / wall / capacity:.0%} of capacity), {(server.cpu() - cpu) / wall:.2f} cores; "
-            f"the clients themselves were late by {late[0]:.1f} s at most"
+            f"the clients themselves were late by {pulse.worst:.1f} s at most, and stopped {len(pulse.stood)} times"
         )
         loaded = series[first:]
         good &= _verdict("twice the capacity", clients)
@@ -651,7 +681,7 @@ async def soak(server: Server, questions: Questions, place: Path, turns: Sequenc
         good &= not attackers.bad
         print("  the server's own view: " + await slowest(server.port, questions.key))
 
-        clients = Clients(server.port, deadline)
+        clients = Clients(server.port, deadline, pulse)
         end = time.monotonic() + 0.2 * seconds
         bursts = 0
         while time.monotonic() < end:
@@ -661,12 +691,12 @@ async def soak(server: Server, questions: Questions, place: Path, turns: Sequenc
             f"lists of 20 at twice the capacity for {0.3 * deadline:.1f} s, {bursts} times, the queue emptied between"
         )
         good &= _verdict("like Weblate", clients)
-        late = [item for item in clients.told if item.outcome != "right"]
+        late = [item for item in clients.told if item.outcome not in ("right", "all stood still")]
         good &= not late
         print(f"  refused: {len(late)}")
 
-    clients = Clients(server.port, deadline)
-    async with meanwhile(at_rate(clients, mixture, 2 * capacity, 60.0, draw, last=60.0)):
+    clients = Clients(server.port, deadline, pulse)
+    async with meanwhile(at_rate(clients, mixture, 2 * capacity, 60.0, draw, last=60.0), pulse.beat()):
         await asyncio.sleep(5)
         stopped = time.monotonic()
         server.process.terminate()
