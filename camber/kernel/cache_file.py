@@ -17,7 +17,7 @@ from numba.core.caching import IndexDataCacheFile
 from camber.progress import log
 
 #: Changes when files of before cannot be read.
-FORMAT = "2"
+FORMAT = "3"
 _DIGEST = hashlib.sha256().digest_size
 _told: set[str] = set()
 

@@ -25,6 +25,7 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, UserProvidedCacheLocator
 
 from camber.kernel.cache_file import FORMAT, CacheFile, tell_once
+from camber.kernel.called import Kernel, unlinkable
 from camber.progress import Step, log
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -221,7 +222,7 @@ class _Cache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            super().save_overload(sig, data)
+            super().save_overload(sig, unlinkable(data))
         except OSError as error:
             told = error.strerror or str(error)
             tell_once("unsaved", "%s: compiled kernels cannot be kept (%s), only used", self.cache_path, told)
@@ -264,8 +265,10 @@ def kernel_inlined(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: Any) -> Function:
-    compiled = numba.njit(**_options, **options)(function)
-    if not _config.DISABLE_JIT:
+    if _config.DISABLE_JIT:
+        compiled: Any = function
+    else:
+        compiled = Kernel(function, {"nopython": True, "boundscheck": None, **_options, **options})
         compiled._cache = _LazyCache(function)
     _registry[f"{function.__module__}.{function.__qualname__}"] = compiled
     return compiled

@@ -19,9 +19,12 @@ White space of any kind (no-break spaces and Unicode line separators too) separa
 from __future__ import annotations
 
 import functools
+import importlib.util
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from camber.errors import SettingsError
 from camber.files import words
@@ -109,11 +112,27 @@ def _apostrophes(language: str) -> tuple[tuple[str, re.Pattern[str], str], ...]:
 
 
 @functools.cache
+def _prefix_lists() -> Any:
+    """Return sacremoses' lists of abbreviations.
+
+    To import the package takes longer than to load all kernels of a translation, since its tokenisers prepare
+    expressions of thousands of characters. The module with the lists needs none of them, so it is imported from a
+    package that is not run, and goes away again.
+    """
+    spec = importlib.util.find_spec("sacremoses")
+    if "sacremoses" in sys.modules or spec is None:
+        return importlib.import_module("sacremoses.corpus").NonbreakingPrefixes()
+    sys.modules["sacremoses"] = importlib.util.module_from_spec(spec)
+    try:
+        return importlib.import_module("sacremoses.corpus").NonbreakingPrefixes()
+    finally:
+        sys.modules.pop("sacremoses", None)
+
+
+@functools.cache
 def nonbreaking(language: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the abbreviations of a language that keep their dot: always, and only before a number."""
-    from sacremoses.corpus import NonbreakingPrefixes  # a third of a second: only when it is needed
-
-    lists = NonbreakingPrefixes()
+    lists = _prefix_lists()
     code = language if language in lists.available_langs.values() else "en"  # as Moses does
     always: set[str] = set()
     before_number: set[str] = set()
@@ -129,10 +148,8 @@ def assumed_rules(code: str) -> str:
     >>> assumed_rules("pt-BR"), assumed_rules("xx")
     ('', "'xx' is no language with rules of its own: general rules and the abbreviations of English are assumed")
     """
-    from sacremoses.corpus import NonbreakingPrefixes
-
     language = base_language(code)
-    if not language or language in {*NonbreakingPrefixes().available_langs.values(), *LANGUAGES, *DOTTED}:
+    if not language or language in {*_prefix_lists().available_langs.values(), *LANGUAGES, *DOTTED}:
         return ""
     return f"{code!r} is no language with rules of its own: general rules and the abbreviations of English are assumed"
 
