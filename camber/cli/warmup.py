@@ -6,7 +6,8 @@ import click
 
 
 @click.command(help=__doc__)
-def command() -> None:
+@click.option("--processes", type=click.IntRange(1), help="How many compile at the same time.  [default: one a core]")
+def command(processes: int | None) -> None:
     from camber.pipeline.warmup import warm_up
 
-    warm_up()
+    warm_up(processes)

@@ -5,6 +5,6 @@ A kernel takes arrays and numbers, never allocates, and works on a sentence or a
 text, `heap` is a binary heap, and `sort` sorts short stretches; all over plain arrays.
 """
 
-from camber.kernel.compile import cache_folder, compiled_kernels, kernel, kernel_inlined
+from camber.kernel.compile import cache_folder, compiled_kernels, kernel, kernel_inlined, tell_compiled
 
-__all__ = ["cache_folder", "compiled_kernels", "kernel", "kernel_inlined"]
+__all__ = ["cache_folder", "compiled_kernels", "kernel", "kernel_inlined", "tell_compiled"]

@@ -14,6 +14,11 @@ from typing import Any
 
 from numba.core.caching import IndexDataCacheFile
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 from camber.progress import log
 
 #: Changes when files of before cannot be read.
@@ -31,6 +36,32 @@ def tell_once(what: str, message: str, *arguments: object) -> None:
 
 class _DamagedError(Exception):
     """A file whose content does not have its digest."""
+
+
+class Held:
+    """A folder that one process at a time has for itself, where the system has locks; they end with their owner."""
+
+    def __init__(self) -> None:
+        self._handle = -1
+
+    def take(self, folder: str) -> bool:
+        """Wait for the folder; say whether somebody else may have been at work in it meanwhile."""
+        if fcntl is None or self._handle >= 0:
+            return False
+        try:
+            os.makedirs(folder, exist_ok=True)
+            self._handle = os.open(folder, os.O_RDONLY)
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
+        except OSError:  # it cannot be made or locked: then everybody compiles
+            self.release()
+            return False
+        return True
+
+    def release(self) -> None:
+        """Give it back, if it is held."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
 
 
 class CacheFile(IndexDataCacheFile):

@@ -94,6 +94,7 @@ class Kernel(CPUDispatcher):
         try:
             return super().compile(sig)
         finally:
+            self._cache.release()
             if collecting:
                 gc.enable()
 

@@ -15,6 +15,7 @@ import re
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ import numba
 from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, UserProvidedCacheLocator
 
-from camber.kernel.cache_file import FORMAT, CacheFile, tell_once
+from camber.kernel.cache_file import FORMAT, CacheFile, Held, tell_once
 from camber.kernel.called import Kernel, unlinkable
 from camber.progress import Step, log
 
@@ -215,8 +216,19 @@ class _Cache(FunctionCache):
         theirs = self._cache_file
         base = theirs._index_name.removesuffix(".nbi")
         self._cache_file = CacheFile(theirs._cache_path, base, theirs._source_stamp)
+        self._held = Held()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what is kept for a signature; if nothing is, hold the place of the kernel until :meth:`release`.
+
+        Another process that wants the same kernel then waits for it instead of compiling it, too.
+        """
+        kept = self._kept(sig, target_context)
+        if kept is None and self._held.take(self.cache_path):
+            kept = self._kept(sig, target_context)
+        return kept
+
+    def _kept(self, sig: Any, target_context: Any) -> Any:
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
@@ -226,6 +238,10 @@ class _Cache(FunctionCache):
         except OSError as error:
             told = error.strerror or str(error)
             tell_once("unsaved", "%s: compiled kernels cannot be kept (%s), only used", self.cache_path, told)
+
+    def release(self) -> None:
+        """Let others have the place, if it is held."""
+        self._held.release()
 
 
 class _LazyCache:
@@ -244,6 +260,10 @@ class _LazyCache:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+    def release(self) -> None:
+        if isinstance(self._real, _Cache):
+            self._real.release()
 
 
 def kernel(function: Function) -> Function:
@@ -272,6 +292,28 @@ def _compiled(function: Function, **options: Any) -> Function:
         compiled._cache = _LazyCache(function)
     _registry[f"{function.__module__}.{function.__qualname__}"] = compiled
     return compiled
+
+
+class _Compiled(event.Listener):
+    """Tells of every kernel that was compiled for Python; those that it calls are part of it."""
+
+    def __init__(self, told: Callable[[str, float], None]) -> None:
+        self._told = told
+        self._inside = threading.local()
+
+    def on_start(self, event: Any) -> None:
+        self._inside.starts = [*getattr(self._inside, "starts", ()), time.monotonic()]
+
+    def on_end(self, event: Any) -> None:
+        *self._inside.starts, start = self._inside.starts
+        if not self._inside.starts:
+            function = event.data["dispatcher"].py_func
+            self._told(f"{function.__module__}.{function.__qualname__}", time.monotonic() - start)
+
+
+def tell_compiled(told: Callable[[str, float], None]) -> None:
+    """Call `told` with the name of each kernel that is compiled from now on, and how many seconds it took."""
+    event.register("numba:compile", _Compiled(told))
 
 
 def compiled_kernels() -> dict[str, list[Any]]:

@@ -1,266 +1,108 @@
-"""Compile every kernel ahead of time, by using each once on a tiny corpus."""
+"""Compile every kernel ahead of time, by using each once on a tiny corpus, in as many processes as there are cores.
+
+The pieces of work (`tiny.py`) go one by one to whoever is free. Two pieces may want the same kernel: then the process
+that comes second waits for the first one's (`camber.kernel`).
+"""
 
 from __future__ import annotations
 
 import logging
+import os
+import queue
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import numpy as np
+from camber.errors import CamberError
+from camber.kernel import cache_folder, tell_compiled
+from camber.progress import Step, log, step
 
-from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
-from camber.align.words import AlignSettings, align_new, learn_alignment
-from camber.arrays.distinct import number_pieces
-from camber.bend.bins import Bins
-from camber.bend.log import LogBend
-from camber.bend.lookup import Lookup
-from camber.bend.mixtures.em import EmSettings, fit_mixture
-from camber.bend.mixtures.mixture import Mixture
-from camber.bend.mixtures.nearest import Neighbours
-from camber.bend.mixtures.perceptron import perceptron_kernels
-from camber.bend.mixtures.reestimate import KeptPosteriors
-from camber.bend.settings import BendSettings
-from camber.bend.soft import SoftEdges
-from camber.bend.trees.bend import TreesBend
-from camber.bend.trees.forest import Forest
-from camber.bend.trees.tree import Tree
-from camber.bend.weighing import Weighing
-from camber.corpus import Bitext, Vocabulary
-from camber.corpus.hotel import generate
-from camber.corpus.inputs import Input
-from camber.decode.chart.decoder import ChartDecoder
-from camber.decode.chart.forest import forest_sums
-from camber.decode.consensus.settings import ConsensusSettings
-from camber.decode.lists import to_nbest
-from camber.decode.phrase.features import untuned_weights
-from camber.decode.phrase.settings import DecodeSettings
-from camber.engine import Threads
-from camber.features.feature import names_of
-from camber.features.weights import Weights
-from camber.files import write_lines
-from camber.formats.moses.phrase_table import read_moses
-from camber.formats.moses.phrase_table_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
-from camber.formats.moses.rule_table import read_moses_rules
-from camber.kernel import cache_folder
-from camber.lm.arpa import read_arpa, write_arpa
-from camber.lm.kneser_ney import LmSettings, estimate
-from camber.lm.ngrams import NgramModel
-from camber.lm.trie import NgramTrie
-from camber.memory.segments import Segments
-from camber.metrics.bleu import BLEU
-from camber.metrics.significance import paired_bootstrap, paired_randomisation
-from camber.metrics.ter import TER
-from camber.model.combination import together
-from camber.model.hiero import HieroRules, untuned_hiero_weights
-from camber.model.phrase import PhraseRules
-from camber.model.sparse import SparseRules
-from camber.model.translator import Translator
-from camber.pipeline.combine import combine
-from camber.pipeline.tune import dev_set, tune_translator
-from camber.progress import log, step
-from camber.regress.decoder import RegressionDecoder
-from camber.regress.gradients import Gradients
-from camber.regress.learnt import LearntRegression
-from camber.regress.prediction import LeastSquares, Vectors
-from camber.regress.scorer import RegressionScorer
-from camber.regress.select.coverage import coverage
-from camber.regress.select.selectors import SELECTORS, make_selector
-from camber.regress.settings import MAXIMUM_MARGIN, KernelSettings
-from camber.regress.sparse.regressor import REGRESSORS
-from camber.regress.spectrum import Spectrum
-from camber.regress.transduce.instances import Instances
-from camber.regress.transduce.settings import FEATURE, GRAPH, MIXED, SparseSettings
-from camber.regress.transduce.table import TableRules
-from camber.rules.hiero.extraction import HieroExtractor, HieroSettings
-from camber.rules.hiero.grammar import Grammar
-from camber.rules.hiero.grammar_set import GrammarSet
-from camber.rules.hiero.index import CorpusIndex
-from camber.rules.hiero.large import learn_inventory
-from camber.rules.hiero.rule_table import RuleTable
-from camber.rules.phrase.extraction import extract
-from camber.rules.phrase.large import LargeFeatures
-from camber.rules.phrase.overlay import Overlay
-from camber.rules.phrase.settings import RuleSettings
-from camber.rules.phrase.source import StoredRules
-from camber.rules.phrase.store import RuleStore
-from camber.rules.words import WordKnowledge
-from camber.text.pipeline import TextPipeline, TextSettings
-from camber.tune.acting import watched
-from camber.tune.bending import bent_decoder
-from camber.tune.growing import grown_decoder
-from camber.tune.loop import TuneSettings
-from camber.tune.tuners import TUNERS
+#: what a process runs that works on pieces
+_WORKER = "from camber.pipeline.warmup import work; work()"
 
 
-def warm_up() -> None:
+def warm_up(processes: int | None = None) -> None:
     """Run every stage on a few sentence pairs; the compiled code stays in the cache folder."""
+    from camber.pipeline.tiny import PIECES
+
     start = time.monotonic()
-    level = log.level
-    log.setLevel(logging.ERROR)  # what a tiny corpus gives cause to say is of no interest
-    try:
-        with step("warm up"):
-            _use_everything()
-    finally:
-        log.setLevel(level)
+    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+    for piece in PIECES:
+        waiting.put(piece.__name__)
+    with step("warm up", total=len(PIECES), unit="pieces") as done:
+        workers = [_Worker(waiting, done) for _ in range(max(1, processes or _cores()))]
+        try:
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+        finally:
+            for worker in workers:
+                worker.stop()
+    failed = [worker.failed for worker in workers if worker.failed]
+    if failed:
+        raise CamberError(f"kernels could not be compiled: {failed[0]}")
     log.info("the kernels are compiled, in %s (%.1f s)", cache_folder(), time.monotonic() - start)
 
 
-def _use_everything() -> None:
-    source, target = generate(train=60, dev=1, test=1).train
-    bitext = Bitext.encode([line.split() for line in source], [line.split() for line in target])
-    for effort in ("quick", "best"):
-        alignment, aligner = learn_alignment(bitext, AlignSettings(model=effort), engine=Threads(1))
-    align_new(aligner, bitext, engine=Threads(1))
-    store = extract(bitext, alignment, RuleSettings(significance="alpha-epsilon"), engine=Threads(1))
-    chosen = RuleSettings(rule_features="large", clusters=5, subword_merges=20)
-    knowledge = WordKnowledge.learn(bitext, chosen, engine=Threads(1))
-    large = LargeFeatures.of(knowledge, store, chosen)
-    trie = estimate(bitext.target, LmSettings(order=3))
-    language = NgramModel.from_trie(trie)
-    language.score(bitext.target)
-    rules = PhraseRules(store, chosen.features, large=large)
-    list(rules.weighted([language], rules.untuned(1)).decode([Input(source[0].split())], engine=Threads(1)))
-    poor = {**untuned_weights(1), "lm": 0.05, "word_penalty": 0.2}  # poor ones, so that tuning has work
-    phrases = PhraseRules(store, settings=DecodeSettings(pop_limit=20)).weighted([language], Weights(poor), None)
-    translator = Translator(TextPipeline(TextSettings(tokenizer="none")), phrases, Weights(poor))
-    lists = list(translator.translations(source[:2], nbest=3, engine=Threads(1)))
-    to_nbest(translator.decoder, [[item.derivation for item in best] for best in lists])
-    _use_regression(bitext, store, language)
-    for tuner in TUNERS:
-        tune_translator(
-            translator, source, [target], TuneSettings(tuner=tuner, iterations=2, nbest=10), engine=Threads(1)
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Worker(threading.Thread):
+    """Gives pieces to a process, one when the one before is done, and tells which kernels it compiles."""
+
+    def __init__(self, waiting: queue.SimpleQueue[str], done: Step) -> None:
+        super().__init__(daemon=True)
+        self.waiting, self.done, self.failed = waiting, done, ""
+        variables = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | os.environ
+        variables["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env=variables,
         )
-    weights = untuned_hiero_weights(1)
-    index = CorpusIndex.build(bitext, alignment)
-    Overlay(store, index.extended(bitext, alignment)).batch([phrases.source_vocabulary.encode(source[0].split())])
-    chart = ChartDecoder(HieroExtractor(index), [language], weights.values)
-    forest_sums(chart.hypergraph(Input(source[0].split())), chart.weighing)
-    more = HieroSettings(rule_features="large", signatures=5)
-    gaps = HieroRules(index, more, inventory=learn_inventory(knowledge, index, more))
-    list(gaps.weighted([language], gaps.untuned(1)).decode([Input(source[0].split())], engine=Threads(1)))
-    hiero = Translator(translator.text, chart, weights)
-    for nbest in (1, 3):
-        list(hiero.translations(source[:2], nbest=nbest, engine=Threads(1)))
-    hiero.translate(source[:2], prefix="the", engine=Threads(1))
-    tune_translator(hiero, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), engine=Threads(1))
-    for model, tuner in ((translator, "pro"), (hiero, "expected-bleu")):
-        bent = TuneSettings(tuner=tuner, iterations=2, nbest=10, bend="mnr", bits=2)
-        tune_translator(model, source[:20], [target[:20]], bent, engine=Threads(1))
-    agreed = together([translator, hiero], ConsensusSettings(mbr_size=5))
-    combine(agreed, source[:20], [target[:20]], engine=Threads(1))
-    agreed.translate(source[:2], engine=Threads(1))
-    for model in (translator, hiero):
-        _use_trees(model, source, target)
-    _use_selections(index, store, language, translator.text, source, target)
-    metric = BLEU(tokenize="none")
-    rows = metric.statistics(translator.translate(source, engine=Threads(1)), [target])
-    TER().statistics(["a b"], [["b a"]])
-    paired_bootstrap(metric, rows, rows, samples=10)
-    paired_randomisation(metric, rows, rows, trials=10)
-    number_pieces(bitext.source.ids, bitext.source.offsets)
-    lookup = Lookup.of([Bins.make([0.1, 0.2, 0.3], bits=1)])
-    lookup.find(0, [0.1])
-    lookup.score([[0.1]], [0], [0.0, 1.0], [0.0])
-    soft = SoftEdges.of([Bins.make([0.1, 0.2, 0.3], bits=1)], 0.25)
-    soft.worth([[0.1]], soft.memberships([[0.1]]).dense()[0])
-    points, one = np.zeros((2, 1)), np.ones(1)
-    mixture = Mixture(np.zeros((1, 1)), np.ones((1, 1)), np.zeros(1))
-    kept = KeptPosteriors(points, mixture.posteriors(points, engine=Threads(1)))
-    kept.update(mixture)
-    kept.gradient(one, kept.scores(one), engine=Threads(1))
-    kept.in_weights(kept.scores(one))
-    _use_mixtures()
-    for kind in SELECTORS:
-        selector = make_selector(kind, bitext)
-        coverage(bitext.source, bitext.source, [selector.select_set(bitext.source, 5, engine=Threads(1))] * len(bitext))
-    Segments.build(TextPipeline(TextSettings()), source, target).nearest(source[0])
-    with TemporaryDirectory() as folder:
-        _use_files(Path(folder), store, trie, alignment)
-        _use_checks(Path(folder), store, CorpusIndex.build(bitext, alignment), NgramModel.from_trie(trie))
+
+    def run(self) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            while True:
+                piece = self.waiting.get_nowait()
+                print(piece, file=self.process.stdin, flush=True)
+                for line in self.process.stdout:
+                    what, *rest = line.rstrip("\n").split("\t")
+                    if what == "done":
+                        self.done.add()
+                        break
+                    log.info("compiled %s (%s s)", *rest)
+                else:
+                    self.failed = f"the process at work on {piece!r} ended"
+                    return
+        except queue.Empty:
+            self.process.stdin.close()
+        except OSError as error:
+            self.failed = str(error)
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        if self.process.poll() is None:
+            if self.failed or self.is_alive():
+                self.process.kill()
+            self.process.wait()
 
 
-def _use_regression(bitext: Bitext, store: RuleStore, language: NgramModel) -> None:
-    """Translate by regressions, of few pairs and as many pairs need it; and with one as a feature of phrases."""
-    vectors = Vectors.of(bitext, Spectrum())
-    regression = LeastSquares(vectors, Gradients.of(vectors.source, 0.1))
-    margin = LearntRegression.learn(bitext, KernelSettings(regression=MAXIMUM_MARGIN))
-    regressions = (LeastSquares.of(vectors, 0.1), regression, margin.regression(KernelSettings(), added=bitext))
-    for one in regressions:
-        decoder = RegressionDecoder(StoredRules(store), one)
-        word = store.source_vocabulary.words[0]
-        list(decoder.decode([Input([word, "?", word])], engine=Threads(1)))  # two prefixes are solved together
-    rules = PhraseRules(store, scorer=RegressionScorer.of(regression, bitext.source.vocabulary))
-    item = Input([bitext.source.vocabulary.words[word] for word in bitext.source[0]])
-    list(rules.weighted([language], rules.untuned(1)).decode([item], nbest=2, engine=Threads(1)))
+def work() -> None:
+    """Do the pieces that standard input names, and tell on standard output what was compiled and when one is done."""
+    from camber.pipeline.tiny import PIECES, Tiny
 
-
-def _use_selections(
-    index: CorpusIndex, store: RuleStore, language: NgramModel, text: TextPipeline, source: list[str], target: list[str]
-) -> None:
-    """Translate sentences by what pairs selected for them teach: every regressor with a W, and every decoder."""
-    words = source[0].split()
-    for name in REGRESSORS:
-        if REGRESSORS.load(name).linear:
-            TableRules(Instances(index, SparseSettings(instances=10, regressor=name))).rules(words)
-    for decoder in (GRAPH, MIXED, FEATURE):
-        rules = SparseRules(index, SparseSettings(decoder=decoder, instances=10), everything=StoredRules(store))
-        weights = rules.untuned(1)
-        model = Translator(text, rules.weighted([language], weights), weights)
-        list(model.translations(source[:2], nbest=3, engine=Threads(1)))
-        if decoder == GRAPH:
-            tune_translator(model, source[:20], [target[:20]], TuneSettings(iterations=2, nbest=10), engine=Threads(1))
-
-
-def _use_mixtures() -> None:
-    """Fit kernels of both kinds, and ask for posteriors under each."""
-    points = np.arange(8.0)[:, None]
-    fitted = fit_mixture(points, 2, EmSettings(iterations=1), engine=Threads(1)).mixture
-    drawn = perceptron_kernels(points, np.array([0, 8]), points[:, 0], np.zeros(1, np.int64))
-    for mixture in (fitted, drawn):
-        mixture.posteriors(points, owners=np.zeros(8, np.int64), engine=Threads(1))
-    Neighbours.of(points).nearest(points, 1, engine=Threads(1))
-
-
-def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) -> None:
-    """Grow trees, and translate with one that looks at the language model."""
-    dev = dev_set(model, source[:20], [target[:20]])
-    empty = bent_decoder(model.decoder, dev.inputs, "trees", BendSettings())
-    for chosen in ({"leaf": "constant"}, {"leaf": "linear", "tree_refit": True}, {"tree_split": "pairs"}):
-        settings = BendSettings.from_dict({"trees": 2, "leaves": 3, **chosen})
-        grown_decoder(empty, dev, settings, 10, engine=Threads(1))
-    inputs = model.decoder.inputs
-    tree = Tree.of_split(names_of(inputs).index("lm"), -3.0, (0.0, 0.1))
-    bend = TreesBend(LogBend(inputs), Forest(inputs, (tree,)))
-    decoder = model.decoder.weighed(Weighing(bend, {**model.decoder.weighing.by_name(), "tree1": 1.0}))
-    list(decoder.decode(dev.inputs[:2], engine=Threads(1)))
-    watched(decoder, dev, 10, Threads(1))
-
-
-def _use_checks(folder: Path, store: RuleStore, index: CorpusIndex, language: NgramModel) -> None:
-    """Open what models are made of: it is checked then."""
-    store.save(folder / "store")
-    RuleStore.load(folder / "store")
-    index.save(folder / "index")
-    CorpusIndex.load(folder / "index")
-    language.save(folder, "lm")
-    NgramModel.load(folder, "lm")
-    (folder / "table").mkdir()
-    read_moses_rules(folder / "rules").save(folder / "table")
-    RuleTable.load(folder / "table")
-    grammars = GrammarSet.of(Grammar.empty((), Vocabulary(()), Vocabulary(())), np.zeros(2, np.int64))
-    (folder / "grammars").mkdir()
-    grammars.save(folder / "grammars")
-    GrammarSet.load(folder / "grammars")
-
-
-def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Alignment) -> None:
-    write_moses(store, folder)
-    read_moses(folder / PHRASE_TABLE, folder / REORDERING_TABLE)
-    write_lines(folder / "rules", ["a [X] ||| b [X] ||| 1 ||| 0-0"])
-    read_moses_rules(folder / "rules").grammar(Input(["a"]))
-    write_arpa(folder / "lm.arpa", trie)
-    read_arpa(folder / "lm.arpa")
-    write_pharaoh(folder / "links", alignment)
-    read_pharaoh(folder / "links")
+    log.setLevel(logging.ERROR)  # what a tiny corpus gives cause to say is of no interest
+    tell_compiled(lambda name, seconds: print("compiled", name, f"{seconds:.1f}", sep="\t", flush=True))
+    pieces, tiny = {piece.__name__: piece for piece in PIECES}, Tiny()
+    for line in sys.stdin:
+        pieces[line.strip()](tiny)
+        print("done", flush=True)
