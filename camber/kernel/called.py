@@ -15,7 +15,6 @@ from typing import Any
 import llvmlite.binding as llvm
 from numba.core import sigutils
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Flags
 from numba.core.registry import CPUDispatcher
 
 
@@ -53,6 +52,8 @@ class _Key:
 class Called(CPUDispatcher):
     """The dispatcher of a kernel for kernels: compiles each signature that is asked for, once in a process."""
 
+    _compiler: Any
+
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         options = {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         super().__init__(py_func=function, targetoptions=options)
@@ -60,7 +61,7 @@ class Called(CPUDispatcher):
         self._compiler._customize_flags = self._without_code
 
     @staticmethod
-    def _without_code(flags: Flags) -> Flags:
+    def _without_code(flags: Any) -> Any:
         flags.no_compile = True
         return flags
 
@@ -71,13 +72,15 @@ class Called(CPUDispatcher):
         self.targetctx.insert_user_function(key, cres.fndesc, [cres.library])
         self.overloads[signature] = cres
 
-    def get_overload(self, sig: Any) -> _Key:
+    def get_overload(self, sig: Any) -> Any:
         arguments, _ = sigutils.normalize_signature(sig)
         return self._keys[tuple(arguments)]
 
 
 class Kernel(CPUDispatcher):
     """The dispatcher of a kernel for Python, which sends kernels that call it to another one."""
+
+    _cache: Any  # has `release` beside what Numba asks for
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(py_func=function, targetoptions=options)

@@ -23,6 +23,7 @@ from camber.bend.mixtures.reestimate import KeptPosteriors
 from camber.bend.settings import BendSettings
 from camber.bend.soft import SoftEdges
 from camber.bend.trees.bend import TreesBend
+from camber.bend.trees.collapse import collapse
 from camber.bend.trees.forest import Forest
 from camber.bend.trees.tree import Tree
 from camber.bend.weighing import Weighing
@@ -36,12 +37,14 @@ from camber.decode.lists import to_nbest
 from camber.decode.phrase.features import untuned_weights
 from camber.decode.phrase.settings import DecodeSettings
 from camber.engine import Threads
-from camber.features.feature import names_of
+from camber.features.feature import CONTEXT, NUMBER, PROBABILITY, RULE, Feature, names_of
+from camber.features.parts import Parts
 from camber.features.weights import Weights
 from camber.files import write_lines
 from camber.formats.moses.phrase_table import read_moses
 from camber.formats.moses.phrase_table_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
 from camber.formats.moses.rule_table import read_moses_rules
+from camber.kernel.table import empty_table, insert
 from camber.lm.arpa import read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
@@ -181,7 +184,7 @@ def large(tiny: Tiny) -> None:
 def charts(tiny: Tiny) -> None:
     """Translate by rules with gaps, and tune their weights."""
     chart = tiny.hiero.decoder
-    forest_sums(chart.hypergraph(Input(tiny.source[0].split())), chart.weighing)  # type: ignore[attr-defined]
+    forest_sums(chart.hypergraph(Input(tiny.source[0].split())), chart.weighing)
     for nbest in (1, 3):
         list(tiny.hiero.translations(tiny.source[:2], nbest=nbest, engine=Threads(1)))
     settings = TuneSettings(iterations=2, nbest=10)
@@ -237,6 +240,10 @@ def lookups(tiny: Tiny) -> None:
     soft = SoftEdges.of([Bins.make([0.1, 0.2, 0.3], bits=1)], 0.25)
     soft.worth([[0.1]], soft.memberships([[0.1]]).dense()[0])
     Segments.build(TextPipeline(TextSettings()), tiny.source, tiny.target).nearest(tiny.source[0])
+    features = (Feature("p", PROBABILITY, RULE), Feature("lm", NUMBER, CONTEXT))
+    collapse(Parts.of_dense(features, [[0.5, -float(number)] for number in range(2000)]))
+    Forest(features, (Tree.of_split(1, -3.0, (0.0, 0.1)),)).scores([[0.5, -1.0]], [1.0])
+    insert(empty_table(1), 1)  # as a graph of n-grams does where some may come twice
 
 
 def mixtures(_: Tiny) -> None:
@@ -322,7 +329,12 @@ def _use_trees(model: Translator, source: Sequence[str], target: Sequence[str]) 
     """Grow trees, and translate with one that looks at the language model."""
     dev = dev_set(model, source[:20], [target[:20]])
     empty = bent_decoder(model.decoder, dev.inputs, "trees", BendSettings())
-    for chosen in ({"leaf": "constant"}, {"leaf": "linear", "tree_refit": True}, {"tree_split": "pairs"}):
+    for chosen in (
+        {"leaf": "constant"},
+        {"leaves": 2},
+        {"leaf": "linear", "tree_refit": True},
+        {"tree_split": "pairs"},
+    ):
         settings = BendSettings.from_dict({"trees": 2, "leaves": 3, **chosen})
         grown_decoder(empty, dev, settings, 10, engine=Threads(1))
     inputs = model.decoder.inputs
