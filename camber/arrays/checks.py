@@ -69,6 +69,10 @@ class Checks:
         """
         if numbers.size == 0:
             return
+        if least == 0 and numbers.dtype.kind == "i":  # one look is enough: as bits, what is negative is very large
+            kind = np.dtype(numbers.dtype.str.replace("i", "u"))
+            if int(numbers.view(kind).max()) < min(bound, 1 << (8 * numbers.itemsize - 1)):
+                return
         low, high = int(numbers.min()), int(numbers.max())
         self.that(least <= low and high < bound, name, f"numbers from {low} to {high}, expected {least} to {bound - 1}")
 
@@ -76,6 +80,10 @@ class Checks:
         """Refuse infinities, values that are no numbers, and values below `least`."""
         if values.size == 0:
             return
+        if least == 0.0 and values.dtype.kind == "f":  # as bits, infinity and what is no number or negative are larger
+            kind = np.dtype(values.dtype.str.replace("f", "u"))
+            if values.view(kind).max() < np.array(np.inf, values.dtype).view(kind):
+                return
         low, high = float(values.min()), float(values.max())  # NaN if there is one
         bound = "" if least == -math.inf else f" and at least {least:g}"
         holds = math.isfinite(low) and math.isfinite(high) and low >= least

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from camber.arrays import checks as module
@@ -55,3 +57,27 @@ def test_values_are_finite_and_no_less_than_they_may_be() -> None:
     for values, least in (([np.nan, 0.0], -np.inf), ([np.inf], -np.inf), ([-np.inf], -np.inf), ([-1e-9], 0.0)):
         with pytest.raises(ModelError, match=r"finite ones"):
             CHECKS.finite("values", np.array(values), least)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint8, ">i4", np.float32, np.float64, ">f4"])
+def test_one_odd_number_among_many_is_found_whatever_their_type(kind: str) -> None:
+    plain = np.arange(1000).reshape(100, 10).astype(kind) % 100
+    floats = plain.dtype.kind == "f"
+    odd: list[float] = [-1e-30, -1.0, np.nan, np.inf, -np.inf] if floats else [100, 127, -1, -128]
+    if not floats and plain.dtype.kind == "u":
+        odd = odd[:2]
+
+    def check(array: npt.NDArray[Any]) -> None:
+        if floats:
+            CHECKS.finite("values", array, least=0.0)
+        else:
+            CHECKS.below("ids", array, 100)
+
+    check(plain[::2, 1:])
+    if floats:
+        check(np.append(plain, -0.0).astype(kind))
+    for value in odd:
+        array = plain.copy()
+        array[57, 3] = value
+        with pytest.raises(ModelError, match="expected"):
+            check(array)
