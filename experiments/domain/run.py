@@ -5,7 +5,8 @@
 
 The own domain is the Python manual (pythondocs-fr-en), all of it or its first pairs, the rest Tatoeba (tatoeba-fr-en).
 Weights are tuned on the first half of 1,000 dev lines; the other half chooses among the conditions; the test set is
-judged for all text as one, the own domain alone, and what was chosen. BLEU as sacreBLEU's, chrF, paired bootstrap.
+judged for either text alone, both as one, and what was chosen of those with both. BLEU as sacreBLEU's, chrF, paired
+bootstrap.
 """
 
 from __future__ import annotations
@@ -90,8 +91,9 @@ def table(own: int, choosing: list[list[str]], test: list[list[str]], options: a
         for name, metric in metrics.items()
     }
     rows += [f"| {name} | " + " | ".join(f"{score:.2f}" for score in row) + " |" for name, row in scores.items()]
-    chosen = max(zip(scores["BLEU"], CONDITIONS, strict=True))[1]
-    rows.append(f"\nChosen: {chosen}. Test, with p of the difference from {BASELINE}:\n")
+    both = [(score, name) for score, name in zip(scores["BLEU"], CONDITIONS, strict=True) if all(CONDITIONS[name][:2])]
+    chosen = max(both)[1]
+    rows.append(f"\nChosen of those with both: {chosen}. Test, with p of the difference from {BASELINE}:\n")
     rows += ["| | BLEU | p | chrF | p |", "|---|---|---|---|---|"]
     for name in dict.fromkeys((*OTHERS, BASELINE, chosen)):
         cells = []

@@ -14,6 +14,7 @@ from toys.echo import Echo, echo
 
 from camber.errors import CamberError, InputError
 from camber.formats.documents.document import LanguagesDiffer
+from camber.pipeline.importing import import_files
 from camber.pipeline.translate_file import FileReport, translate_data, translate_file
 
 OLDER = """<?xml version="1.0" encoding="UTF-8"?>\r
@@ -150,6 +151,13 @@ def test_a_memory_gets_a_text_in_one_more_language(tmp_path: Path) -> None:
     first = tuv("en-GB", "a <ph/>b")
     assert changed(before, run(before), {first: first + made})
     assert '<tuv xml:lang="fr"  creationid="camber"><seg>C</seg></tuv>' in run(before, everything=True)
+    # what a machine made is no pair to learn from, until somebody changes it
+    after = tmp_path / "after.tmx"
+    after.write_text(run(before))
+    report = import_files(after, "en", "fr")
+    assert (report.pairs, report.files[0].tally.skipped["not confirmed"]) == (1, 1)
+    after.write_text(run(before).replace('creationid="camber"', 'creationid="camber" changeid="Ana"'))
+    assert import_files(after, "en", "fr").pairs == 2
 
 
 PO = r"""# note

@@ -9,10 +9,12 @@ from typing import IO, Any, NamedTuple
 from camber.errors import InputError
 from camber.formats.bilingual.elements import LANG, elements, segment_of
 from camber.formats.bilingual.languages import EXACT, OTHER, Languages, nearest, nearness
-from camber.formats.bilingual.unit import ABSENT, TRANSLATED, Segment, Tally, Unit, pairs_of
+from camber.formats.bilingual.unit import ABSENT, REVIEW, TRANSLATED, Segment, Tally, Unit, pairs_of
 from camber.formats.xml import local_name
 
 ALL = "*all*"
+#: who made our own translations, until somebody changes them
+MAKER = "camber"
 
 
 def read_tmx(stream: IO[bytes], path: str, languages: Languages, tally: Tally) -> Iterator[Unit]:
@@ -114,10 +116,11 @@ def _pair(
     author = get("changeid") or get("creationid") or tu.get("changeid") or tu.get("creationid") or ""
     date = get("changedate") or get("creationdate") or tu.get("changedate") or tu.get("creationdate") or ""
     name, line = tu.get("tuid") or "", tuv.sourceline or 0
+    state = REVIEW if author == MAKER else TRANSLATED
     tally.units += 1
-    units = [Unit(source, target, TRANSLATED, line, name, context, author, date)]
+    units = [Unit(source, target, state, line, name, context, author, date)]
     if own[0] or own[1]:
-        units += apart(own[0], own[1], path, tally, Unit(Segment(), None, TRANSLATED, line, name, context))
+        units += apart(own[0], own[1], path, tally, Unit(Segment(), None, state, line, name, context))
     return units
 
 

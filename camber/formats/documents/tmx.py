@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 from camber.errors import InputError
 from camber.formats.bilingual.languages import Languages, nearest
+from camber.formats.bilingual.tmx import MAKER
 from camber.formats.documents.document import Document, Edit, LanguagesDiffer, Slot, decoded_xml
 from camber.formats.documents.tree import Node, blank_before, tree_of, without_cdata
-
-#: who made a translation
-MAKER = "camber"
 
 
 def open_tmx(data: bytes, path: str, languages: Languages, *, everything: bool = False) -> Document:
