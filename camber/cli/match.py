@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from camber.cli.display import hide
 from camber.cli.options import FILE, json_option
-from camber.cli.streams import lines_of, output_of
+from camber.cli.streams import count_lines, lines_of, output_of
+from camber.progress import each
 from camber.text.tags import FORMATS, TEXT
 
 if TYPE_CHECKING:
@@ -56,7 +58,9 @@ def command(
         raise click.UsageError("--tsv and --json: choose one")
     check_outputs(output)
     translator = load(model)
-    lines = lines_of(source)
+    lines = each(lines_of(source), "match", count_lines(source), "lines")
+    if output is None and sys.stdout.isatty():
+        hide()  # the matches themselves tell how far it is
     with ExitStack() as stack:
         out = output_of(output, stack, at_once=source is None and sys.stdin.isatty())
         for number, line in enumerate(lines, 1):

@@ -117,10 +117,14 @@ def _uninterrupted() -> Iterator[None]:
 
 def convert_lines(convert: Callable[[str], str], source: Path | None, output: Path | None) -> None:
     """Write what becomes of every line of a file, or of standard input."""
+    from camber.cli.display import hide
     from camber.files import check_outputs
+    from camber.progress import each
 
     check_outputs(output)
+    if output is None and sys.stdout.isatty():
+        hide()  # the lines themselves tell how far it is
     with ExitStack() as stack:
         out = output_of(output, stack, at_once=source is None and sys.stdin.isatty())
-        for line in lines_of(source):
+        for line in each(lines_of(source), "convert", count_lines(source), "lines"):
             out.write(convert(line) + "\n")

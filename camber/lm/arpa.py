@@ -29,7 +29,7 @@ from camber.kernel.table import empty_table
 from camber.kernel.words import NOTHING, set_word, with_byte, word_slot
 from camber.lm.trie import SPECIAL, DuplicateNgramError, NgramTrie, trie_from_rows
 from camber.numbers import shown, whole_number
-from camber.progress import log
+from camber.progress import each, log
 
 #: log10 probability of <unk> or </s> in a model that does not say (KenLM's convention)
 ABSENT = -100.0
@@ -75,7 +75,7 @@ def write_arpa(path: str | Path, trie: NgramTrie) -> None:
         for n in range(1, trie.order + 1):
             stream.write(f"\n\\{n}-grams:\n")
             rows, start = trie.rows(n), int(trie.starts[n])
-            for some in range(0, len(rows), _AT_ONCE):
+            for some in each(range(0, len(rows), _AT_ONCE), f"write {n}-grams"):
                 part = rows[some : some + _AT_ONCE]
                 grams = slice(start + some, start + some + len(part))
                 length = np.diff(offsets)[part].sum() + part.size + 50 * len(part)

@@ -35,7 +35,7 @@ from camber.errors import CamberError, ModelError
 from camber.model import places
 from camber.model.journal import Journal, is_journal, take_journal
 from camber.model.toml import write_toml
-from camber.progress import log
+from camber.progress import each, log
 
 Use = TypeVar("Use")
 
@@ -294,7 +294,7 @@ class ModelDirectory:
             return replace(known, journal=Journal.read(path, known=known.journal))
         seen = {MANIFEST: _stamp(path / MANIFEST)}
         manifest = _read_manifest(path)
-        for name, facts in manifest["files"].items():
+        for name, facts in each(manifest["files"].items(), "check files", unit="files"):
             seen[name] = _stamp(path / name)  # before it is read: what changes then is seen the next time
             _check_file(path, name, facts, verify)
         return cls(

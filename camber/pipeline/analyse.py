@@ -15,7 +15,7 @@ from camber.formats.bilingual.languages import Languages
 from camber.formats.bilingual.unit import NEW, OBSOLETE, Tally, Unit
 from camber.memory.words import match_words
 from camber.model.translator import Translator, load
-from camber.progress import Watcher, watched
+from camber.progress import Watcher, each, watched
 from camber.text.tokenise import unescape
 
 Name = str | Path
@@ -170,7 +170,7 @@ def analyse(
         for name, segments in _segments(path, translator, everything=everything):
             part = Part(name)
             parts.append(part)
-            for text, kept in segments:
+            for text, kept in each(segments, f"look up {name}", unit="segments"):
                 words = sum(any(map(str.isalnum, word)) for word in match_words(translator.text, text))
                 band = KEPT if kept else REPEATED
                 if not kept:

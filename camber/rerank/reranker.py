@@ -274,7 +274,8 @@ class Reranker:
     def rerank(self, nbest: NBest, sources: Sequence[str] | None = None) -> NBest:
         """Return the list with the model's scores, every sentence's hypotheses best first (equals in their order)."""
         _tell_empty(nbest)
-        scores = self.scores(nbest, sources)
+        with step("score the list"):
+            scores = self.scores(nbest, sources)
         bounds = zip(nbest.sentence_offsets[:-1].tolist(), nbest.sentence_offsets[1:].tolist(), strict=True)
         order = [start + np.argsort(-scores[start:end], kind="stable") for start, end in bounds]
         return replace(nbest, scores=scores).of_rows(order)
