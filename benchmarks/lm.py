@@ -133,7 +133,7 @@ def main() -> None:
 
         def strings_ours(name: str = name, times: int = times) -> None:
             for _ in range(times):
-                ours.score([line.split() for line in lines[name]])
+                ours.score(lines[name])
 
         def queries_ours(
             name: str = name,

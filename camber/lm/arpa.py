@@ -61,7 +61,7 @@ class _Section:
     rows: I4
     probability: F8
     backoff: F8
-    line: int  # of the first one, from 1
+    start: int  # the byte where its first row begins
 
 
 def write_arpa(path: str | Path, trie: NgramTrie) -> None:
@@ -112,7 +112,7 @@ class _Reader:
                 new, [s.rows for s in sections], [s.probability for s in sections], [s.backoff for s in sections]
             )
         except DuplicateNgramError as error:
-            line = sections[error.order - 1].line + error.row
+            line = self._line_number(sections[error.order - 1].start) + error.row
             gram = " ".join(new[word] for word in sections[error.order - 1].rows[error.row])
             raise InputError(f"the n-gram {gram!r} is given twice", self.path, line) from None
 
@@ -179,7 +179,7 @@ class _Reader:
         probability, backoff = np.zeros(count), np.zeros(count)
         if blank := re.compile(rb"(?:[ \t\r]*\n)+").match(self.data, self.position):
             self.position = blank.end()
-        line = self._line_number(self.position)
+        start = self.position
         problem, row, position = _parse_section(self.bytes, self.position, n, slots, spans, rows, probability, backoff)
         if problem == _SHORT:
             raise self._fail(f"{row:,} {n}-grams where the header counts {count:,}", position, "is the file complete?")
@@ -197,7 +197,7 @@ class _Reader:
             }[problem]
             raise self._fail(f"{what} in {text!r}", position)
         self.position = position
-        return _Section(rows, probability, backoff, line)
+        return _Section(rows, probability, backoff, start)
 
     def _words(self, spans: I8) -> list[str]:
         words = []

@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -30,6 +31,12 @@ from camber.files import decode_lines, read_bytes, write_lines
 from camber.kernel import kernel
 from camber.lm.arpa import read_arpa
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
+
+if TYPE_CHECKING:
+    from camber.lm.lines import SpelledWords
+
+#: Sentences in numbers, as lists of words, or as lines of words with blanks between.
+Text: TypeAlias = Sentences | Sequence[Sequence[str]] | Sequence[str]
 
 #: One cell of a node. The first: how many more cells the node has, its backoff, and the node of the longest proper
 #: suffix. The others are children: `word` (-1: a free slot of a hash table), natural log probability, and the state
@@ -108,6 +115,8 @@ class NgramModel:
     begin: int  # state after <s>
     #: the vocabulary mapped last and its words here: texts of one vocabulary are scored again and again
     _mapped: list[tuple[Vocabulary, I8]] = field(default_factory=list, repr=False, compare=False)
+    #: the words by their bytes, once lines were scored
+    _spelled: list[SpelledWords] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def read(cls, path: str | Path) -> NgramModel:
@@ -135,29 +144,37 @@ class NgramModel:
         ids[ids < len(SPECIAL)] = UNKNOWN
         return ids
 
-    def score(self, sentences: Sentences | Sequence[Sequence[str]], *, bos: bool = True, eos: bool = True) -> F8:
+    def score(self, sentences: Text, *, bos: bool = True, eos: bool = True) -> F8:
         """Return the natural log probability of each sentence, float64[sentences].
 
+        Sentences are ids, lists of words, or whole lines with blanks between words, which is the fastest for strings.
         `bos`: start after `<s>` (otherwise without context); `eos`: count the end of the sentence. Divide by ``ln 10``
         for the log10 that KenLM gives.
         """
         return self._run(sentences, bos, eos)[0]
 
-    def word_scores(
-        self, sentences: Sentences | Sequence[Sequence[str]], *, bos: bool = True, eos: bool = True
-    ) -> tuple[F8, I8]:
+    def word_scores(self, sentences: Text, *, bos: bool = True, eos: bool = True) -> tuple[F8, I8]:
         """Return the natural log probability of each word (and end), and the offsets of the sentences in it."""
         _, scores, offsets = self._run(sentences, bos, eos)
         return scores, offsets
 
-    def perplexity(self, sentences: Sentences | Sequence[Sequence[str]]) -> float:
+    def perplexity(self, sentences: Text) -> float:
         """Return the perplexity per word; ends of sentences and unknown words count as words."""
         _, scores, _ = self._run(sentences, True, True)
         if len(scores) == 0:
             raise CamberError("no sentences to measure the perplexity on")
         return math.exp(-float(scores.mean()))
 
-    def _run(self, sentences: Sentences | Sequence[Sequence[str]], bos: bool, eos: bool) -> tuple[F8, F8, I8]:
+    def _run(self, sentences: Text, bos: bool, eos: bool) -> tuple[F8, F8, I8]:
+        if not isinstance(sentences, Sentences) and len(sentences) and isinstance(sentences[0], str):
+            from camber.lm.lines import SpelledWords, score_lines  # it looks at the steps here
+
+            if not self._spelled:
+                self._spelled.append(SpelledWords.of(self.vocabulary.words))
+            start = self.begin if bos else self.root
+            lines = cast(Sequence[str], sentences)
+            totals, scores, sizes = score_lines(lines, self._spelled[0], self.nodes, self.children, start, eos=eos)
+            return totals, scores, offsets_from(sizes)
         if isinstance(sentences, Sentences):
             last = self._mapped[-1:]
             if not last or last[0][0] is not sentences.vocabulary:
@@ -167,7 +184,7 @@ class NgramModel:
             words = last[0][1][sentences.ids]
             offsets = sentences.offsets
         else:
-            words, offsets = self._encode(sentences)
+            words, offsets = self._encode(cast(Sequence[Sequence[str]], sentences))
         count = len(offsets) - 1
         totals = np.zeros(count)
         scores = np.zeros(len(words) + count * eos)

@@ -147,6 +147,7 @@ class Tiny:
 def phrases(tiny: Tiny) -> None:
     """Translate by phrases, and list what was found."""
     tiny.language.score(tiny.bitext.target)
+    tiny.language.score(tiny.target[:2])
     translator = tiny.phrases
     lists = list(translator.translations(tiny.source[:2], nbest=3, engine=Threads(1)))
     to_nbest(translator.decoder, [[item.derivation for item in best] for best in lists])

@@ -193,3 +193,25 @@ def test_scores_equal_kenlm_on_real_text():
         scores, _ = ours.word_scores([line.split() for line in lines[:100]])
         np.testing.assert_allclose(scores / math.log(10), words, atol=1e-5, rtol=0)
     assert ours.nbytes <= 17.2e6  # KenLM's probing table for this model
+
+
+BLANKS = [" ", "  ", "\t", "\r", "\x0b \x0c", "\n"]
+WORDS = ["w1", "w2", "w3", "w17", "w", "<s>", "</s>", "<unk>", "é\u00a0è", "\u2028", "\x1c", "字", ""]
+
+
+@given(st.lists(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(BLANKS))), max_size=5), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_lines_score_as_their_words_do(model, pieces, eos):
+    lines = ["".join(word + blank for word, blank in line) for line in pieces]
+    split = [[word.decode() for word in line.encode().split()] for line in lines]
+    assert model.score(lines, eos=eos).tolist() == model.score(split, eos=eos).tolist()
+    for ours, theirs in zip(model.word_scores(lines, eos=eos), model.word_scores(split, eos=eos), strict=True):
+        assert ours.tolist() == theirs.tolist()
+
+
+def test_more_lines_than_are_scored_together(model, monkeypatch):
+    monkeypatch.setattr("camber.lm.lines._BLOCK", 50)
+    text = random_text(6)
+    lines = [" ".join(words) for words in text]
+    assert model.score(lines).tolist() == model.score(text).tolist()
+    assert model.perplexity(lines) == model.perplexity(text)
