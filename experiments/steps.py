@@ -75,9 +75,9 @@ def spread(values: Sequence[float]) -> str:
     return f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
 
 
-def write_tables(folder: Path, text: str) -> None:
-    """Put `text` between the marks of the experiment's README, and write all of it as a page."""
+def write_tables(folder: Path, text: str, name: str = "tables") -> None:
+    """Put `text` behind a mark of the experiment's README, up to the next end, and write all of it as a page."""
     readme = folder / "README.md"
-    before, mark, rest = readme.read_text().partition("<!-- tables -->")
+    before, mark, rest = readme.read_text().partition(f"<!-- {name} -->")
     readme.write_text(f"{before}{mark}\n{text}\n<!-- end -->{rest.partition('<!-- end -->')[2]}")
     print(f"the whole as a page: {write_report(folder)}")

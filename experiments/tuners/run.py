@@ -3,8 +3,8 @@
     python experiments/tuners/run.py [--data ../shared] [--work FOLDER] [--replicas 3] [--methods phrase,hiero]
                                      [--sets NAME,…] [--judge test|others] [--write]
 
-A replica tunes on a third of a pool of dev sentences (texts.py), and is judged on test text, or (--judge others) on the
-other two thirds: that is for choosing, and test is for the end. Finished runs are kept in the work folder, so that an
+A replica tunes on a third of a pool of dev sentences (../sets.py), and is judged on test text, or (--judge others) on
+the other two thirds: that is for choosing, and test is for the end. Finished runs are kept in the work folder, so that an
 interrupted experiment goes on where it was; tables are made of what is there. --write puts them into README.md.
 """
 
@@ -30,10 +30,9 @@ from camber.tune.loop import TuneSettings, tune_bent
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-sys.path.insert(0, str(HERE))
 
+from sets import TEXTS, Lines, Set, read_set, trained  # noqa: E402
 from steps import arguments, kept, write_tables  # noqa: E402
-from texts import TEXTS, Lines, Set, read_set, trained  # noqa: E402
 
 UNTUNED, DEFAULT = "untuned", TuneSettings().tuner
 TUNERS = (UNTUNED, DEFAULT, "pro", "mira", "expected-bleu", "mert")

@@ -1,7 +1,7 @@
-"""The texts of the experiment: eight sets, each with text to train on, a pool to tune on or to judge by, and test text.
+"""Eight sets of text, each with pairs to train on, a pool to tune on or to judge by, and test text.
 
-The pool is split in three. A replica tunes on one part, and what is tried while tuners are made is judged on the other
-two; test text is translated once, with what was chosen.
+The pool is split in three, so that replicas differ in what they tune on and are judged by; test text is translated
+once, with what was chosen.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Set:
-    """A set as the experiment uses it."""
+    """A set as experiments use it."""
 
     name: str
     text: Text
@@ -77,11 +77,11 @@ class Set:
     test: Lines
 
     def part(self, number: int) -> Lines:
-        """Return every third line of the pool: what a replica tunes on."""
+        """Return every third line of the pool."""
         return self.pool[number::PARTS]
 
     def others(self, number: int) -> Lines:
-        """Return the rest of the pool: what a replica is judged by."""
+        """Return the rest of the pool."""
         return self.pool.of([row for row in range(len(self.pool.source)) if row % PARTS != number])
 
 
