@@ -4,8 +4,8 @@
                                      [--sets NAME,…] [--judge test|others] [--write]
 
 A replica tunes on a third of a pool of dev sentences (../sets.py), and is judged on test text, or (--judge others) on
-the other two thirds: that is for choosing, and test is for the end. Finished runs are kept in the work folder, so that an
-interrupted experiment goes on where it was; tables are made of what is there. --write puts them into README.md.
+the other two thirds: that is for choosing, and test is for the end. Finished runs are kept in the work folder, so that
+an interrupted experiment goes on where it was; tables are made of what is there. --write puts them into README.md.
 """
 
 from __future__ import annotations
