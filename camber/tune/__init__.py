@@ -13,6 +13,7 @@ from camber.lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
+        "Blend": "camber.tune.blend",
         "ExpectedBleu": "camber.tune.expected",
         "HeldBleu": "camber.tune.held",
         "Likelihood": "camber.tune.likelihood",

@@ -23,6 +23,9 @@ TUNERS: Registry[Any] = Registry(
             "camber.tune.expected:ExpectedBleu", "gradient ascent on expected BLEU (Nguyen et al. 2007)"
         ),
         "held-bleu": Entry("camber.tune.held:HeldBleu", "expected BLEU near the weights that tuning began with"),
+        "blend": Entry(
+            "camber.tune.blend:Blend", "the mean of held-bleu and pro, as far as held-out sentences confirm it"
+        ),
         "likelihood": Entry("camber.tune.likelihood:Likelihood", "likelihood of the oracle"),
     },
 )

@@ -4,7 +4,7 @@
                                           [--part choose|test|tables] [--write]
 
 `--part choose` tries strengths for every number of bits, judged on held-out text; `--part test` tunes every kind of
-bend with what was chosen (`CHOSEN`, the defaults of the package) and translates test. Finished runs are kept in the
+bend with what was chosen, the defaults of the package, and translates test. Finished runs are kept in the
 work folder, so that an interrupted experiment goes on where it was; tables are made of what is there. --write puts them
 into README.md.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import binomtest
 
-from camber.decode.searcher import LogLinear
 from camber.engine import Threads
+from camber.features.weights import Weights
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
@@ -47,20 +47,20 @@ TRIALS = 10_000
 ROUNDS, MORE = 6, 4
 #: what is tried for the kind "anchored", in few rounds
 BITS, BETAS, QUICK = (4, 8, 12), (3.0, 10.0, 30.0, 100.0, 300.0), 3
-#: what is compared with logarithms, and how it is set
+#: what is compared with logarithms
 LOG, KINDS = "none", ("anchored", "isotonic", "mnr")
-CHOSEN = {"anchored": {}, "isotonic": {}, "mnr": {"bits": 8}}
 
 
 class Run(NamedTuple):
-    """What is run once."""
+    """What is run once: a kind of bend, tried with all strengths or translating test."""
 
     name: str
     replica: int
     part: str
+    kind: str
 
     def place(self, work: Path) -> Path:
-        return work / f"bends.{self.name}.{self.replica}.{self.part}.json"
+        return work / f"bends.{self.name}.{self.replica}.{self.part}.{self.kind}.json"
 
 
 class Texts(NamedTuple):
@@ -76,6 +76,7 @@ def main() -> None:
     parser = arguments(__doc__, HERE)
     parser.add_argument("--sets", default=",".join(TEXTS))
     parser.add_argument("--replicas", type=int, default=3)
+    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--part", choices=("choose", "test", "tables"), default="test")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
@@ -83,10 +84,11 @@ def main() -> None:
     names = options.sets.split(",")
     if options.part != "tables":
         work = {"choose": choose, "test": test}[options.part]
-        for replica in range(options.replicas):
-            for name in names:
-                run = Run(name, replica, options.part)
-                kept(run.place(options.work), partial(work, run, options.data, options.work))
+        for kind in options.kinds.split(",") if options.part == "test" else KINDS[:1]:
+            for replica in range(options.replicas):
+                for name in names:
+                    run = Run(name, replica, options.part, kind)
+                    kept(run.place(options.work), partial(work, run, options.data, options.work))
     tables = "\n\n".join([test_table(names, options), choosing_table(names, options)])
     print(tables)
     if options.write:
@@ -112,9 +114,15 @@ def texts(model: Translator, whole: Set, replica: int) -> Texts:
     return Texts(dev(whole.others(replica)), dev(whole.part(replica)), dev(whole.test))
 
 
-def classical(decoder: LogLinear, seen: Texts, seed: int) -> Outcome:
-    """Tune the model of logarithms."""
-    return tune_bent(decoder, seen.weight, TuneSettings(iterations=ROUNDS), seed, ENGINE)
+def classical(run: Run, model: Translator, seen: Texts, seed: int, work: Path) -> Outcome:
+    """Tune the model of logarithms, once for all kinds."""
+    decoder = model.decoder.remembering()
+
+    def tuned() -> dict[str, float]:
+        return tune_bent(decoder, seen.weight, TuneSettings(iterations=ROUNDS), seed, ENGINE).weights.values
+
+    weights = kept(work / f"bends.{run.name}.{run.replica}.{LOG}.json", tuned)
+    return Outcome(Weights(weights), [], decoder.reweighted(weights))
 
 
 def bent(kind: str, start: Outcome, seen: Texts, settings: TuneSettings, seed: int) -> Outcome:
@@ -137,29 +145,26 @@ def choose(run: Run, data: Path, work: Path) -> dict[str, Any]:
     """Tune with every number of bits and strength; return the statistics of the text to choose by."""
     whole, model = opened(run.name, data, work)
     seen, seed, start = texts(model, whole, run.replica), 1 + 1000 * run.replica, time.process_time()
-    first = classical(model.decoder.remembering(), seen, seed)
+    first = classical(run, model, seen, seed, work)
     found = {LOG: translated(first, seen.hyper)}
     for bits in BITS:
         for beta in BETAS:
             settings = TuneSettings(iterations=QUICK, bits=bits, beta=beta)
-            found[f"{bits} {beta:g}"] = translated(bent("anchored", first, seen, settings, seed), seen.hyper)
+            found[f"{bits} {beta:g}"] = translated(bent(run.kind, first, seen, settings, seed), seen.hyper)
     return {"statistics": found, "cpu": time.process_time() - start}
 
 
 def test(run: Run, data: Path, work: Path) -> dict[str, Any]:
-    """Tune every kind, go as far as held-out sentences confirm, and translate test with and without this caution."""
+    """Tune a kind, go as far as held-out sentences confirm, and translate test with and without this caution."""
     whole, model = opened(run.name, data, work)
     seen, seed, start = texts(model, whole, run.replica), 1 + 1000 * run.replica, time.process_time()
-    first = classical(model.decoder.remembering(), seen, seed)
-    found, steps, dev = {LOG: translated(first, seen.test)}, {}, {LOG: float(first.scores[0])}
-    for kind in KINDS:
-        settings = TuneSettings(iterations=MORE, bend=kind, **CHOSEN[kind])
-        second = bent(kind, first, seen, settings, seed)
-        careful = confirmed(first, second, seen.weight, settings, seed, ENGINE)
-        steps[kind], dev[kind] = careful.step, float(second.scores[0])
-        found[kind] = found[LOG] if careful.step == 0.0 else translated(careful.outcome, seen.test)
-        found[incautious(kind)] = found[kind] if careful.step == 1.0 else translated(second, seen.test)
-    return {"statistics": found, "steps": steps, "dev": dev, "cpu": time.process_time() - start}
+    first = classical(run, model, seen, seed, work)
+    settings = TuneSettings(iterations=MORE, bend=run.kind)
+    second = bent(run.kind, first, seen, settings, seed)
+    careful = confirmed(first, second, seen.weight, settings, seed, ENGINE)
+    found = {LOG: translated(first, seen.test), incautious(run.kind): translated(second, seen.test)}
+    found[run.kind] = translated(careful.outcome, seen.test)
+    return {"statistics": found, "step": careful.step, "cpu": time.process_time() - start}
 
 
 def incautious(kind: str) -> str:
@@ -170,13 +175,14 @@ def incautious(kind: str) -> str:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def finished(names: Sequence[str], part: str, options: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the sets that were run with the results of their replicas."""
+def finished(names: Sequence[str], part: str, kind: str, options: Any) -> dict[str, list[dict[str, Any]]]:
+    """Return the sets that were run with the results of their replicas."""
+    found: dict[str, list[dict[str, Any]]] = {}
     for name in names:
-        places = [Run(name, replica, part).place(options.work) for replica in range(options.replicas)]
-        runs = [kept(place, dict) for place in places if place.exists()]
-        if runs:
-            yield name, runs
+        places = [Run(name, replica, part, kind).place(options.work) for replica in range(options.replicas)]
+        if runs := [kept(place, dict) for place in places if place.exists()]:
+            found[name] = runs
+    return found
 
 
 def tables_of(runs: Sequence[dict[str, Any]], row: str) -> list[np.ndarray]:
@@ -191,30 +197,39 @@ def score_of(runs: Sequence[dict[str, Any]], row: str) -> float:
 
 def test_table(names: Sequence[str], options: Any) -> str:
     """Return the gains of every kind on every set, their mean, and what a sign test makes of them."""
-    rows = [name for kind in KINDS for name in (kind, incautious(kind))]
+    runs = {kind: finished(names, "test", kind, options) for kind in KINDS}
+    base, gains, seconds = {}, {row: {} for kind in KINDS for row in (kind, incautious(kind))}, []
     lines = [
-        f"| set | log P | {' | '.join(rows)} | p (anchored) | confirmed ({', '.join(KINDS)}) |",
-        "|---" * (len(rows) + 4) + "|",
+        f"| set | log P | {' | '.join(gains)} | p ({', '.join(KINDS)}) | how far confirmed |",
+        "|---" * (len(gains) + 4) + "|",
     ]
-    gains: dict[str, list[float]] = {row: [] for row in rows}
-    base, seconds = [], []
-    for name, runs in finished(names, "test", options):
-        base.append(score_of(runs, LOG))
-        seconds += [run["cpu"] for run in runs]
-        for row in rows:
-            gains[row].append(score_of(runs, row) - base[-1])
-        p = stratified_randomisation(METRIC, tables_of(runs, LOG), tables_of(runs, KINDS[0]), TRIALS)
-        shares = "; ".join(", ".join(f"{run['steps'][kind]:g}" for run in runs) for kind in KINDS)
-        cells = " | ".join(f"{gains[row][-1]:+.2f}" for row in rows)
-        lines.append(f"| {name} ({len(runs)}) | {base[-1]:.2f} | {cells} | {p:.3f} | {shares} |")
+    for name in names:
+        values, steps = [], []
+        for kind in KINDS:
+            if (own := runs[kind].get(name)) is None:
+                continue
+            base.setdefault(name, score_of(own, LOG))
+            seconds += [run["cpu"] for run in own]
+            for row in (kind, incautious(kind)):
+                gains[row][name] = score_of(own, row) - score_of(own, LOG)
+            values.append(f"{stratified_randomisation(METRIC, tables_of(own, LOG), tables_of(own, kind), TRIALS):.3f}")
+            steps.append(", ".join(f"{run['step']:g}" for run in own))
+        if name in base:
+            cells = [f"{own[name]:+.2f}" if name in own else "" for own in gains.values()]
+            count = max(len(runs[kind].get(name, [])) for kind in KINDS)
+            told = f"{', '.join(values)} | {'; '.join(steps)}"
+            lines.append(f"| {name} ({count}) | {base[name]:.2f} | {' | '.join(cells)} | {told} |")
     if base:
-        means = " | ".join(f"{np.mean(gains[row]):+.2f}" for row in rows)
-        lowest = " | ".join(f"{min(gains[row]):+.2f}" for row in rows)
-        signs = " | ".join(sign_test(gains[row]) for row in rows)
-        lines.append(f"| **mean** | {np.mean(base):.2f} | {means} | | |")
+        every = [list(own.values()) for own in gains.values()]
+        told = [[f"{np.mean(own):+.2f}", f"{min(own):+.2f}", sign_test(own)] if own else [""] * 3 for own in every]
+        means, lowest, signs = (" | ".join(column) for column in zip(*told, strict=True))
+        lines.append(f"| **mean** | {np.mean(list(base.values())):.2f} | {means} | | |")
         lines.append(f"| lowest | | {lowest} | | |")
         lines.append(f"| better, worse, p of a sign test | | {signs} | | |")
-        lines += ["", f"A replica of a set took {np.mean(seconds):.0f} CPU-seconds."]
+        lines += [
+            "",
+            f"Replicas are in brackets. A kind took {np.mean(seconds):.0f} CPU-seconds for each.",
+        ]
     return "\n".join(lines)
 
 
@@ -231,17 +246,15 @@ def sign_test(gains: Sequence[float]) -> str:
 
 def choosing_table(names: Sequence[str], options: Any) -> str:
     """Return BLEU of the text to choose by: what every number of bits and strength gains over logarithms."""
-    runs = list(finished(names, "choose", options))
-    lines = [
-        f"| held-out text, {len(runs)} sets | " + " | ".join(f"beta {beta:g}" for beta in BETAS) + " |",
-        "|---" * (len(BETAS) + 1) + "|",
-    ]
+    runs = finished(names, "choose", KINDS[0], options)
+    head = " | ".join(f"beta {beta:g}" for beta in BETAS)
+    lines = [f"| held-out text: {', '.join(runs)} | {head} |", "|---" * (len(BETAS) + 1) + "|"]
     for bits in BITS if runs else ():
         cells = []
         for beta in BETAS:
-            gains = [score_of(own, f"{bits} {beta:g}") - score_of(own, LOG) for _, own in runs]
+            gains = [score_of(own, f"{bits} {beta:g}") - score_of(own, LOG) for own in runs.values()]
             cells.append(f"{np.mean(gains):+.2f} ({min(gains):+.2f})")
-        lines.append(f"| {bits} bits | {' | '.join(cells)} |")
+        lines.append(f"| {bits} bits: mean (lowest) gain over log P | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -39,6 +39,7 @@ TUNERS = (UNTUNED, DEFAULT, "pro", "mira", "expected-bleu", "mert")
 #: how often a dev set is decoded at most, and how many lines of others a replica is judged on
 ROUNDS, OTHERS = 6, 500
 METRIC = BLEU(tokenize="none")
+JUDGES = ("test", "others")
 TRIALS = 10_000
 
 
@@ -62,7 +63,7 @@ def main() -> None:
     parser.add_argument("--methods", default="phrase,hiero")
     parser.add_argument("--sets", default=",".join(TEXTS))
     parser.add_argument("--tuners", default=",".join(TUNERS))
-    parser.add_argument("--judge", choices=("test", "others"), default="test")
+    parser.add_argument("--judge", choices=JUDGES, default=JUDGES[0])
     parser.add_argument("--tables", action="store_true", help="run nothing; make tables of what is there")
     options = parser.parse_args()
     if not (options.data / "data").is_dir():
@@ -100,24 +101,30 @@ def opened(name: str, method: str, data: Path, work: Path) -> tuple[Set, Transla
 def one_run(run: Run, data: Path, work: Path, judge: str, engine: Engine) -> dict[str, Any]:
     """Tune once and translate what judges: the statistics of its sentences, and what tuning cost."""
     whole, model = opened(run.name, run.method, data, work)
-    ours, judging = whole.part(run.replica), whole.test if judge == "test" else whole.others(run.replica)[:OTHERS]
-    dev, others = as_dev(model, ours), as_dev(model, judging)
-    decoder, found = model.decoder, {"dev": float("nan"), "cpu": 0.0, "rounds": 0}
-    if run.tuner != UNTUNED:
-        start = time.process_time()
-        settings = TuneSettings(tuner=run.tuner, iterations=ROUNDS)
-        outcome = tune_bent(decoder.remembering(), dev, settings, 1 + 1000 * run.replica, engine)
-        found = {
-            "dev": float(outcome.scores[0]),
-            "cpu": time.process_time() - start,
-            "rounds": len(outcome.replicas[0].rounds),
-        }
-        decoder = decoder.reweighted(outcome.weights.values)
-    best = decoder.decode_columns(others.inputs, others.vocabulary, 1, engine)
+    found = tuned(run, whole, model, work, engine)
+    judging = as_dev(model, whole.test if judge == "test" else whole.others(run.replica)[:OTHERS])
+    decoder = model.decoder.reweighted(found["weights"])
+    best = decoder.decode_columns(judging.inputs, judging.vocabulary, 1, engine)
+    return {**found, "statistics": judging.statistics(best).tolist()}
+
+
+def tuned(run: Run, whole: Set, model: Translator, work: Path, engine: Engine) -> dict[str, Any]:
+    """Tune, unless this was done for the other judge."""
+    for judge in JUDGES:
+        if (place := run.place(work, judge)).exists():
+            return {name: value for name, value in kept(place, dict).items() if name != "statistics"}
+    decoder = model.decoder
+    if run.tuner == UNTUNED:
+        return {"dev": float("nan"), "cpu": 0.0, "rounds": 0, "weights": decoder.weighing.by_name()}
+    start = time.process_time()
+    settings = TuneSettings(tuner=run.tuner, iterations=ROUNDS)
+    seed = 1 + 1000 * run.replica
+    outcome = tune_bent(decoder.remembering(), as_dev(model, whole.part(run.replica)), settings, seed, engine)
     return {
-        **found,
-        "statistics": others.statistics(best).tolist(),
-        "weights": dict(zip(decoder.names, decoder.weights.tolist(), strict=True)),
+        "dev": float(outcome.scores[0]),
+        "cpu": time.process_time() - start,
+        "rounds": len(outcome.replicas[0].rounds),
+        "weights": outcome.weights.values,
     }
 
 

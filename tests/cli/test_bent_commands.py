@@ -89,7 +89,7 @@ def test_a_tuner_that_cannot_tune_bins_says_which_can(hotel_model: Path, hotel_f
             "--out", tmp_path / "m", "--tuner", tuner, "--bend", "bins",
         )  # fmt: skip
         assert done.exit_code == 1
-        assert "use pro, expected-bleu, held-bleu or likelihood" in str(done.exception) + done.output
+        assert "use pro, expected-bleu, held-bleu, blend or likelihood" in str(done.exception) + done.output
     assert not (tmp_path / "m").exists()
 
 

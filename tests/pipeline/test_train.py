@@ -411,7 +411,7 @@ def test_a_corpus_of_one_pair_trains(tmp_path: Path) -> None:
         (
             {"bend": "bins", "tuner": "mert"},
             {},
-            "mert cannot fit the bins .* use pro, expected-bleu, held-bleu or likelihood",
+            "mert cannot fit the bins .* use pro, expected-bleu, held-bleu, blend or likelihood",
         ),
         ({"bend": "lnr", "tuner": "mira"}, {}, "mira cannot fit the bins"),
     ],

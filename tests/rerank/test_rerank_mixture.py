@@ -363,7 +363,8 @@ def test_bad_settings_are_wrong_usage(flags: list[str], told: str, tmp_path: Pat
 
 def test_only_some_tuners_weigh_kernels_and_only_expected_bleu_moves_them() -> None:
     with pytest.raises(
-        SettingsError, match="mert cannot fit the weights of kernels; use pro, expected-bleu, held-bleu or likeli"
+        SettingsError,
+        match="mert cannot fit the weights of kernels; use pro, expected-bleu, held-bleu, blend or",
     ):
         made(tuner="mert").fit(*island(12))
     with pytest.raises(SettingsError, match="only by the tuner expected-bleu, not pro"):

@@ -93,7 +93,7 @@ def test_tuners_of_few_weights_refuse_bins_but_take_raw_values(
     model = camber.load(hotel_model).searching({"pop_limit": 20})
     for bend in ("bins", "mnr"):
         with pytest.raises(
-            TuneError, match=r"cannot fit the \d+ weights .*; use pro, expected-bleu, held-bleu or likelihood"
+            TuneError, match=r"cannot fit the \d+ weights .*; use pro, expected-bleu, held-bleu, blend or likelihood"
         ):
             tune_translator(model, dev[0], [dev[1]], settings(bend=bend, tuner=tuner))
     outcome = tune_translator(model, dev[0], [dev[1]], settings(bend="raw", tuner=tuner))

@@ -135,5 +135,5 @@ def test_bins_are_tuned_to_the_same_bytes_on_one_thread_and_on_two(tuner: str) -
 
 @pytest.mark.parametrize("tuner", ["mert", "mira"])
 def test_tuners_of_few_weights_refuse_bins(tuner: str) -> None:
-    with pytest.raises(CamberError, match="7 weights of a bent model; use pro, expected-bleu, held-bleu or likelihood"):
+    with pytest.raises(CamberError, match="7 weights of a bent model; use pro, expected-bleu, held-bleu, blend or l"):
         make_tuner(tuner).fit(lists(7)[0], np.full(9, 0.1), seed=1)

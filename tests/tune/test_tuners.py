@@ -15,7 +15,7 @@ from camber.engine import Threads
 from camber.errors import CamberError, SettingsError, TuneError
 from camber.metrics import BLEU, TER, ChrF
 from camber.nbest import NBest
-from camber.tune import ExpectedBleu, HeldBleu, Likelihood, Mert, Mira, Pro, TuningData
+from camber.tune import Blend, ExpectedBleu, HeldBleu, Likelihood, Mert, Mira, Pro, TuningData
 from camber.tune.grid import combinations
 from camber.tune.loop import TuneSettings
 from camber.tune.regularise import L2
@@ -33,6 +33,7 @@ EVERY = [
     ExpectedBleu(steps=20),
     ExpectedBleu(method="lbfgs", steps=20),
     HeldBleu(),
+    Blend(),
     Likelihood(steps=20),
 ]
 
@@ -109,11 +110,13 @@ class TestDeclarations:
     """Tuners say what they take, and refuse the rest with the names of those that take it."""
 
     def test_who_takes_what(self):
-        assert takers([]) == list(TUNERS) == ["mert", "pro", "mira", "expected-bleu", "held-bleu", "likelihood"]
-        assert takers([SPARSE]) == takers([REGULARISER]) == ["pro", "expected-bleu", "held-bleu", "likelihood"]
+        assert (
+            takers([]) == list(TUNERS) == ["mert", "pro", "mira", "expected-bleu", "held-bleu", "blend", "likelihood"]
+        )
+        assert takers([SPARSE]) == takers([REGULARISER]) == ["pro", "expected-bleu", "held-bleu", "blend", "likelihood"]
         assert takers([ANY_METRIC]) == ["mert", "pro", "mira", "likelihood"]
         assert takers([SPARSE, ANY_METRIC]) == ["pro", "likelihood"]
-        assert takers([HOME]) == ["held-bleu"]
+        assert takers([HOME]) == ["held-bleu", "blend"]
 
     def test_only_pro_goes_half_of_the_way_in_the_loop(self):
         assert {name: TUNERS.load(name).step for name in TUNERS if TUNERS.load(name).step != 1.0} == {"pro": 0.5}
@@ -123,7 +126,7 @@ class TestDeclarations:
         name = type(tuner).__name__.lower()
         with pytest.raises(
             TuneError,
-            match=f"^{name} cannot fit weights under a regulariser; use pro, expected-bleu, held-bleu or likelihood$",
+            match=f"^{name} cannot fit weights under a regulariser; use pro, expected-bleu, held-bleu, blend or",
         ):
             tuner.fit(some, np.ones(4), seed=1, regulariser=L2(1.0))
 
@@ -137,7 +140,7 @@ class TestDeclarations:
     def test_settings_are_refused_before_anything_is_computed(self):
         check_tuner("pro", [SPARSE, REGULARISER], "curves")
         with pytest.raises(
-            SettingsError, match=r"^mira cannot fit curves; use pro, expected-bleu, held-bleu or likelihood$"
+            SettingsError, match=r"^mira cannot fit curves; use pro, expected-bleu, held-bleu, blend or likelihood$"
         ):
             check_tuner("mira", [SPARSE, REGULARISER], "curves")
         with pytest.raises(SettingsError, match="unknown tuner 'simplex'; known: mert, pro"):

@@ -1,0 +1,94 @@
+"""The mean of two tuners that err in different ways, as far from the first weights as held-out sentences confirm.
+
+Expected BLEU (:mod:`camber.tune.held`) sees the corpus as a whole, and PRO (:mod:`camber.tune.pro`) sees pairs of
+hypotheses of one sentence. What each learns by heart of a short dev set is its own affair, so their mean has less of
+it than either. Weights have no size of their own, so both are scaled until scores vary alike; then
+
+    w = (1 - step) w° + step · mean(held, pro)
+
+with the step that ranks sentences best which neither had seen (three folds), unless it is too likely that staying at
+w°, the weights that tuning began with, is as good.
+
+    tuned = Blend().fit(data, start, seed=1)            # start: w°
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from camber.arrays.types import F8
+from camber.bend.neighbours import Regulariser
+from camber.engine import LOCAL, Engine
+from camber.errors import TuneError
+from camber.metrics.sentence import BREVITY
+from camber.settings import Settings, setting
+from camber.tune.caution import FEW, SURE, careful_step
+from camber.tune.data import Tuned, TuningData
+from camber.tune.guards import check_task, finished
+from camber.tune.held import HeldBleu
+from camber.tune.pro import Pro
+from camber.tune.tuner import HOME, REGULARISER, SPARSE
+
+
+@dataclass(frozen=True)
+class Blend(Settings):
+    """The mean of expected BLEU near the first weights, and of PRO."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({SPARSE, REGULARISER, HOME})
+    step: ClassVar[float] = 1.0
+
+    held: float = setting(1.0, "expected BLEU: how strongly weights are held to the first ones (0: not)", low=0.0)
+    l2: float = setting(1.0, "PRO: strength of the L2 penalty on the summed loss", low=0.0)
+    brevity: str = setting("smoothed", "PRO: brevity penalty of sentence BLEU+1", choices=BREVITY)
+    sure: float = setting(
+        SURE,
+        "leave the first weights only if that is better on this share of resampled sets of held-out sentences (0: go "
+        "all the way in any case)",
+        low=0.0,
+        high=1.0,
+    )
+
+    def fit(
+        self,
+        data: TuningData,
+        start: npt.ArrayLike,
+        *,
+        seed: int,
+        engine: Engine = LOCAL,
+        regulariser: Regulariser | None = None,
+    ) -> Tuned:
+        """Return the weights; the objective is the metric of the list.
+
+        A bend has a caution of its own (:mod:`camber.tune.confirming`), so under a `regulariser` there is none here.
+        """
+        first = data.start(start)
+        check_task(self, data, regulariser)
+
+        def mean(part: TuningData) -> F8:
+            return self._mean(part, first, seed, engine, regulariser)
+
+        far, step = mean(data), 1.0
+        if self.sure and regulariser is None and len(data) >= FEW and data.spread(data.scores(first)) > 0.0:
+            step = careful_step(data, lambda part: (first, mean(part)), self.sure, seed)
+        weights = (1.0 - step) * first + step * far
+        info = {"step": step}
+        return finished(data, weights, data.corpus_score(weights), info, moved=not np.array_equal(weights, first))
+
+    def _mean(self, data: TuningData, first: F8, seed: int, engine: Engine, regulariser: Regulariser | None) -> F8:
+        """Return the mean of both, by whose scores hypotheses differ as much as by the first weights."""
+        fitted = []
+        for tuner in (HeldBleu(held=self.held), Pro(l2=self.l2, brevity=self.brevity)):
+            try:
+                fitted.append(tuner.fit(data, first, seed=seed, engine=engine, regulariser=regulariser).weights)
+            except TuneError:  # it finds nothing to learn from in these sentences; the other may
+                continue
+        if not fitted:
+            return first
+        like = data.spread(data.scores(first)) or 1.0
+        spreads = [data.spread(data.scores(weights)) or like for weights in fitted]
+        scaled = [weights * (like / spread) for weights, spread in zip(fitted, spreads, strict=True)]
+        return np.where(data.fixed, first, np.mean(scaled, axis=0))

@@ -1,0 +1,111 @@
+"""The mean of two tuners, as far from the first weights as held-out sentences confirm."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from toys.tuning_lists import bleu_rows, random_list
+
+from camber.engine import Threads
+from camber.metrics import BLEU
+from camber.tune import Blend, HeldBleu, Pro, TuningData
+from camber.tune.caution import STEPS
+from camber.tune.regularise import L2
+
+
+def spread(data: TuningData, weights: np.ndarray) -> float:
+    """Return how much scores differ from the mean of their sentence, plainly."""
+    scores = data.features @ weights
+    away = [
+        scores[first:last] - scores[first:last].mean()
+        for first, last in zip(data.sentence_offsets, data.sentence_offsets[1:], strict=False)
+        if last > first
+    ]
+    return float(np.sqrt(np.mean(np.concatenate(away) ** 2)))
+
+
+def telling(rng: np.random.Generator, sentences: int, strength: float) -> TuningData:
+    """Make a list whose first feature tells how many n-grams match, the better the greater `strength` is."""
+    size = 20
+    statistics = bleu_rows(rng, sentences * size)
+    statistics[:, 1] = 8.0  # one reference length
+    features = rng.standard_normal((len(statistics), 4))
+    matches = statistics[:, 2:6].sum(1)
+    features[:, 0] += strength * (matches - matches.mean()) / matches.std()
+    offsets = np.arange(0, len(statistics) + 1, size)
+    return TuningData(tuple("abcd"), features, offsets, statistics, BLEU("none"))
+
+
+def test_without_caution_it_is_the_mean_of_both_at_the_scale_of_the_first_weights():
+    data, start = random_list(np.random.default_rng(2), sentences=60, most=10, empty=False), np.array([0.5, -0.2, 1.0])
+    parts = [tuner.fit(data, start, seed=7).weights for tuner in (HeldBleu(held=2.0), Pro(l2=3.0, brevity="smoothed"))]
+    expected = np.mean([part * spread(data, start) / spread(data, part) for part in parts], axis=0)
+    tuned = Blend(held=2.0, l2=3.0, sure=0.0).fit(data, start, seed=7)
+    np.testing.assert_allclose(tuned.weights, expected)
+    assert tuned.metric == tuned.objective == data.corpus_score(expected)
+
+
+def test_a_list_that_tells_nothing_leaves_the_first_weights():
+    """Where they begin is the truth: no other direction has anything to do with quality."""
+    kept = 0
+    for seed in range(6):
+        data = telling(np.random.default_rng(seed), 60, 2.0)
+        start = np.array([1.0, 0.0, 0.0, 0.0])
+        kept += np.array_equal(careful(data, start), start)
+    assert kept >= 4  # 0.8 of resampled sets may be better by chance
+
+
+def careful(data: TuningData, start: np.ndarray) -> np.ndarray:
+    """Return the tuned weights, or the first ones where that is what came out."""
+    from camber.errors import UnmovedError
+
+    try:
+        return Blend().fit(data, start, seed=1).weights
+    except UnmovedError:
+        return start
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wrong_beginning_is_left(seed):
+    data = telling(np.random.default_rng(seed), 60, 2.0)
+    start = np.array([0.1, 1.0, 0.0, 0.0])
+    tuned = Blend().fit(data, start, seed=1)
+    assert tuned.info["step"] in STEPS[1:]
+    assert tuned.metric > data.corpus_score(start)
+    fresh = telling(np.random.default_rng(100 + seed), 60, 2.0)
+    assert fresh.corpus_score(tuned.weights) > fresh.corpus_score(start)
+
+
+def test_what_is_fixed_stays():
+    data = random_list(np.random.default_rng(3), sentences=60, most=10, empty=False)
+    held = replace(data, fixed=np.array([False, True, False]))
+    start = np.array([0.5, -0.2, 1.0])
+    assert Blend(sure=0.0).fit(held, start, seed=1).weights[1] == -0.2
+
+
+def test_it_is_the_other_alone_where_pro_finds_no_pairs():
+    """All hypotheses of a sentence but one are alike in quality, to less than PRO's threshold."""
+    rng = np.random.default_rng(4)
+    rows = np.tile(np.array([400.0, 400, 300, 200, 100, 50, 400, 399, 398, 397]), (80, 1))
+    rows[::4, 2:6] += 1.0
+    data = TuningData(("f", "g"), rng.standard_normal((80, 2)), np.arange(0, 81, 4), rows, BLEU("none"))
+    start = np.array([1.0, 0.5])
+    alone = HeldBleu().fit(data, start, seed=1).weights
+    expected = alone * spread(data, start) / spread(data, alone)
+    np.testing.assert_allclose(Blend(sure=0.0).fit(data, start, seed=1).weights, expected)
+
+
+def test_a_regulariser_is_given_to_both_and_replaces_the_caution():
+    data, start = random_list(np.random.default_rng(5), sentences=60, most=10, empty=False), np.array([0.5, -0.2, 1.0])
+    strong = Blend().fit(data, start, seed=1, regulariser=L2(1e9, np.array([0.0, 1.0, 0.0])))
+    assert strong.info["step"] == 1.0
+    direction = strong.weights / np.abs(strong.weights).max()
+    np.testing.assert_allclose(direction, [0.0, 1.0, 0.0], atol=1e-3)
+
+
+def test_threads_change_nothing():
+    data, start = random_list(np.random.default_rng(6), sentences=60, most=10, empty=False), np.array([0.5, -0.2, 1.0])
+    one, two = (Blend(sure=0.1).fit(data, start, seed=1, engine=Threads(n)).weights for n in (1, 2))
+    assert one.tobytes() == two.tobytes()
