@@ -1,11 +1,12 @@
-"""Consensus on several sets: minimum Bayes risk for a phrase model and a hierarchical one, and both of them together.
+"""Consensus on several sets: minimum Bayes risk for a phrase model and a hierarchical one, both together, and more.
 
     python experiments/consensus/run.py [SET …] [--data ../shared] [--work FOLDER] [--write]
 
 For every set, both models are trained, tuned by PRO on dev, and translate test with and without minimum Bayes risk;
-then both translate together, untuned and with weights that `camber combine` fits on dev. Test is translated once.
-Finished steps are kept in the work folder, so that an interrupted experiment goes on where it was. --write puts the
-table into README.md.
+then both translate together, untuned and with weights that `camber combine` fits on dev. On the sets of `MANY`, further
+models are joined, which differ in their alignment or in their features. Test is translated once. Finished
+steps are kept in the work folder, so that an interrupted experiment goes on where it was. --write puts the tables into
+README.md.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import camber
+from camber.arrays.types import AnyArray
 from camber.cli.display import show
 from camber.engine import Engine, Threads
 from camber.files import read_lines, write_lines
@@ -53,11 +55,32 @@ SETS = {
     "pythondocs-fr": Text("pythondocs-fr-en", "fr"),
     "tatoeba-tr": Text("tatoeba-tr-en", "tr"),
 }
-METHODS = ("phrase", "hiero")
+
+
+class Member(NamedTuple):
+    """A model: its method, and what of its training differs from the defaults."""
+
+    method: str
+    settings: dict[str, dict[str, Any]]
+
+
+#: the two that every set has, then those that differ from them in their alignment, or in their features
+BOTH = ("phrase", "hiero")
+_OTHER = {"align": {"symmetrise": "grow-diag-final", "model": "quick"}}
+MEMBERS = {
+    "phrase": Member("phrase", {}),
+    "hiero": Member("hiero", {}),
+    "phrase, large": Member("phrase", {"rules": {"rule_features": "large"}}),
+    "phrase, other links": Member("phrase", _OTHER),
+    "hiero, other links": Member("hiero", _OTHER),
+}
+#: sets on which all of them are joined
+MANY = ("multi30k-de", "multi30k-fr")
 TUNE = {"tuner": "pro", "tuner_options": "brevity=smoothed"}
 #: rounds of tuning; one of a hierarchical model takes four times as long
 ROUNDS = {"phrase": 5, "hiero": 4}
 SYSTEMS = ("phrase", "hiero", "phrase, MBR", "hiero, MBR", "together", "combined")
+ALL = ("all together", "all combined")
 
 
 def main() -> None:
@@ -75,70 +98,124 @@ def main() -> None:
         "together, combined − best alone",
         "CPU-ms per sentence: phrase, hiero, phrase MBR, combined",
     ]
-    rows = [row(name, options) for name in options.sets or SETS]
+    rows, more = [], []
+    for name in options.sets or SETS:
+        own = Runs(name, options)
+        rows.append(row(own))
+        if name in MANY:
+            more.append(row_of_many(own))
     table = "\n".join([f"| {' | '.join(titles)} |", "|" + "---|" * len(titles), *rows])
+    if more:
+        titles = ["set", *(name for name in MEMBERS if name not in BOTH), *ALL, "− best alone", "CPU-ms per sentence"]
+        table += "\n\n" + "\n".join([f"| {' | '.join(titles)} |", "|" + "---|" * len(titles), *more])
     print(table)
     if options.write:
         write_tables(HERE, table)
 
 
-def row(name: str, options: argparse.Namespace) -> str:
+class Runs:
+    """What is run on a set: models are made, combined, and translate test, each once."""
+
+    def __init__(self, name: str, options: argparse.Namespace) -> None:
+        self.name, self.text, self.engine = name, SETS[name], Threads(options.threads)
+        self.folder, self.work = options.data / "data" / self.text.folder, options.work / name
+        if not self.folder.is_dir():
+            raise SystemExit(f"{self.folder}: no such folder; name the data folder with --data")
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.dev = self.work / "dev.source", self.work / "dev.target"
+        for place, language in zip(self.dev, (self.text.language, "en"), strict=True):
+            write_lines(place, read_lines(self.folder / f"dev.{language}")[: self.text.dev])
+        self.source = read_lines(self.folder / f"test.{self.text.language}")
+        self.metric = BLEU(tokenize="none" if self.text.tokenizer == "none" else "13a")
+        self.target = read_lines(self.folder / "test.en")
+
+    def model(self, member: str) -> tuple[Path, dict[str, Any]]:
+        """Return the folder of a member, trained and tuned, and what came of it."""
+        stem = member.replace(", ", "-").replace(" ", "-")
+        made = kept(self.work / f"{stem}.json", partial(make, MEMBERS[member], stem, self))
+        return self.work / stem, made
+
+    def best(self, members: Sequence[str]) -> str:
+        """Return the member that is best on dev."""
+        return max(members, key=lambda member: float(self.model(member)[1]["dev"]))
+
+    def combined(self, members: Sequence[str], name: str) -> Path:
+        """Return the folder of a combination that was fitted."""
+        place = self.work / name.replace(" ", "-")
+        models = [self.model(member)[0] for member in members]
+        kept(place.with_suffix(".json"), partial(fit, models, self.dev, place, self.engine))
+        return place
+
+    def fitted(self, name: str) -> str:
+        """Say where weights were not kept."""
+        return "" if kept(self.work / f"{name.replace(' ', '-')}.json", dict)["fitted"] else " (not fitted)"
+
+    def test(self, system: str, opened: Callable[[], Any]) -> dict[str, Any]:
+        """Return the translations of test by a system and what they took."""
+        stem = system.replace(", ", "-").replace(" ", "-")
+        return kept(self.work / f"test.{stem}.json", partial(translated, opened, self.source, self.engine))
+
+    def statistics(self, done: dict[str, Any]) -> AnyArray:
+        """Return the statistics of translations of test."""
+        return self.metric.statistics(done["lines"], [self.target])
+
+    def score(self, done: dict[str, Any]) -> float:
+        """Return BLEU of translations of test."""
+        return float(self.metric.score(self.statistics(done).sum(0)))
+
+    def gain(self, best: dict[str, Any], done: dict[str, Any]) -> str:
+        """Return what translations gain over others, and how likely that is by chance."""
+        p = paired_bootstrap(self.metric, [self.statistics(best)], [self.statistics(done)]).p
+        return f"{self.score(done) - self.score(best):+.2f} (p = {p:.3f})"
+
+    def cost(self, done: dict[str, Any]) -> str:
+        """Return CPU milliseconds for a sentence."""
+        return f"{1000 * done['cpu'] / len(self.source):.0f}"
+
+
+def row(runs: Runs) -> str:
     """Run what is missing for a set; return its row of the table."""
-    text, engine = SETS[name], Threads(options.threads)
-    folder, work = options.data / "data" / text.folder, options.work / name
-    if not folder.is_dir():
-        raise SystemExit(f"{folder}: no such folder; name the data folder with --data")
-    work.mkdir(parents=True, exist_ok=True)
-    dev = work / "dev.source", work / "dev.target"
-    for place, language in zip(dev, (text.language, "en"), strict=True):
-        write_lines(place, read_lines(folder / f"dev.{language}")[: text.dev])
-    tuned = {
-        method: kept(work / f"{method}.json", partial(make, method, text, folder, work, dev, engine))
-        for method in METHODS
-    }
-    models = [work / method for method in METHODS]
-    fitted = kept(work / "combined.json", partial(fit, models, dev, work / "combined", engine))
-    source, target = (read_lines(folder / f"test.{language}") for language in (text.language, "en"))
+    models = [runs.model(member)[0] for member in BOTH]
+    place = runs.combined(BOTH, "combined")
     openers: dict[str, Callable[[], Any]] = {
         "phrase": lambda: load(models[0]),
         "hiero": lambda: load(models[1]),
         "phrase, MBR": lambda: together([load(models[0])]),
         "hiero, MBR": lambda: together([load(models[1])]),
         "together": lambda: together([load(model) for model in models]),
-        "combined": lambda: load(work / "combined"),
+        "combined": lambda: load(place),
     }
-    done = {
-        system: kept(
-            work / f"test.{system.replace(', ', '-')}.json", partial(translated, openers[system], source, engine)
-        )
-        for system in SYSTEMS
-    }
-    metric = BLEU(tokenize="none" if text.tokenizer == "none" else "13a")
-    tables = {system: metric.statistics(done[system]["lines"], [target]) for system in SYSTEMS}
-    scores = {system: float(metric.score(table.sum(0))) for system, table in tables.items()}
-    best = max(METHODS, key=lambda method: float(tuned[method]["dev"]))
-    gains = []
-    for system in ("together", "combined"):
-        p = paired_bootstrap(metric, [tables[best]], [tables[system]]).p
-        gains.append(f"{scores[system] - scores[best]:+.2f} (p = {p:.3f})")
-    milliseconds = [
-        f"{1000 * done[s]['cpu'] / len(source):.0f}" for s in ("phrase", "hiero", "phrase, MBR", "combined")
-    ]
-    cells = [f"{scores[system]:.2f}" for system in SYSTEMS]
-    kept_weights = "" if fitted["fitted"] else " (not fitted)"
-    return f"| {name} | {' | '.join(cells)} | {', '.join(gains)}{kept_weights} | {', '.join(milliseconds)} |"
+    done = {system: runs.test(system, openers[system]) for system in SYSTEMS}
+    best = done[runs.best(BOTH)]
+    gains = ", ".join(runs.gain(best, done[system]) for system in ("together", "combined")) + runs.fitted("combined")
+    costs = ", ".join(runs.cost(done[s]) for s in ("phrase", "hiero", "phrase, MBR", "combined"))
+    cells = " | ".join(f"{runs.score(done[system]):.2f}" for system in SYSTEMS)
+    return f"| {runs.name} | {cells} | {gains} | {costs} |"
 
 
-def make(method: str, text: Text, folder: Path, work: Path, dev: Sequence[Path], engine: Engine) -> dict[str, float]:
+def row_of_many(runs: Runs) -> str:
+    """Join all members; return the row of a set."""
+    models = {member: runs.model(member)[0] for member in MEMBERS}
+    place = runs.combined(list(MEMBERS), "all combined")
+    done = {member: runs.test(member, partial(load, models[member])) for member in MEMBERS}
+    done["all together"] = runs.test("all together", lambda: together([load(model) for model in models.values()]))
+    done["all combined"] = runs.test("all combined", partial(load, place))
+    best = done[runs.best(list(MEMBERS))]
+    gains = ", ".join(runs.gain(best, done[system]) for system in ALL) + runs.fitted("all combined")
+    cells = " | ".join(f"{runs.score(done[name]):.2f}" for name in done if name not in BOTH)
+    return f"| {runs.name} | {cells} | {gains} | {', '.join(runs.cost(done[name]) for name in ALL)} |"
+
+
+def make(member: Member, stem: str, runs: Runs) -> dict[str, float]:
     """Train and tune a model; return BLEU on dev and CPU seconds."""
     start = time.process_time()
-    settings = {"text": {"tokenizer": text.tokenizer, "source_lang": text.language, "target_lang": "en"}}
-    files = folder / f"train.{text.language}", folder / "train.en", work / f"{method}.untuned"
-    own = {"method": method, "held_out": 0, "tuned": False, "settings": TrainSettings.from_dict(settings)}
-    camber.train(*files, engine=engine, **own)
-    outcome = camber.tune_model(
-        files[2], *dev, out=work / method, settings={**TUNE, "iterations": ROUNDS[method]}, engine=engine
-    )
+    text = {"tokenizer": runs.text.tokenizer, "source_lang": runs.text.language, "target_lang": "en"}
+    settings = TrainSettings.from_dict({"text": text, **member.settings})
+    untuned = runs.work / f"{stem}.untuned"
+    files = runs.folder / f"train.{runs.text.language}", runs.folder / "train.en", untuned
+    camber.train(*files, engine=runs.engine, method=member.method, held_out=0, tuned=False, settings=settings)
+    tuning = {**TUNE, "iterations": ROUNDS[member.method]}
+    outcome = camber.tune_model(untuned, *runs.dev, out=runs.work / stem, settings=tuning, engine=runs.engine)
     return {"dev": float(outcome.scores.max()), "cpu": time.process_time() - start}
 
 
