@@ -50,9 +50,9 @@ _MERGED = 200
 class TuneSettings(BendSettings, group="Tuning"):
     """How weights are tuned on a dev set."""
 
-    tuner: str = setting("held-bleu", "how weights are fitted to the n-best lists", choices=TUNERS)
+    tuner: str = setting("blend", "how weights are fitted to the n-best lists", choices=TUNERS)
     tuner_options: str = setting(
-        "", 'settings of the tuner\'s own, such as "variance=10 brevity=capped"; an unknown one lists them all'
+        "", 'settings of the tuner\'s own, such as "held=3 l2=10"; an unknown one lists them all'
     )
     metric: str = setting(
         "bleu", "what to tune for: BLEU, or BLEU with a strict brevity penalty", choices=("bleu", "sbp")

@@ -35,7 +35,7 @@ from sets import TEXTS, Lines, Set, read_set, trained  # noqa: E402
 from steps import arguments, kept, write_tables  # noqa: E402
 
 UNTUNED, DEFAULT = "untuned", TuneSettings().tuner
-TUNERS = (UNTUNED, DEFAULT, "pro", "mira", "expected-bleu", "mert")
+TUNERS = (UNTUNED, DEFAULT, "held-bleu", "pro", "mira", "expected-bleu", "mert")
 #: how often a dev set is decoded at most, and how many lines of others a replica is judged on
 ROUNDS, OTHERS = 6, 500
 METRIC = BLEU(tokenize="none")
@@ -73,7 +73,8 @@ def main() -> None:
     if not options.tables:
         for _ in made(options):
             pass
-    tables = "\n\n".join(table(method, options) for method in options.methods.split(","))
+    made_of = [table(method, judge, options) for judge in JUDGES for method in options.methods.split(",")]
+    tables = "\n\n".join(filter(None, made_of))
     print(tables)
     if options.write:
         write_tables(HERE, tables)
@@ -132,14 +133,24 @@ def as_dev(model: Translator, lines: Lines) -> Any:
     return dev_set(model, lines.source, [lines.target])
 
 
-def table(method: str, options: argparse.Namespace) -> str:
-    """Return the rows of a method: BLEU of every set by every tuner, means over replicas; the last row is the mean."""
-    tuners = options.tuners.split(",")
-    rows = [f"| {method} | {' | '.join(tuners)} | {DEFAULT} − untuned | p |", "|---" * (len(tuners) + 3) + "|"]
+def table(method: str, judge: str, options: argparse.Namespace) -> str:
+    """Return the rows of a method: BLEU of every set by every tuner, means over replicas, and means of all sets.
+
+    Tuners that were run on none of the sets are left out, and sets that one of the others was not run on.
+    """
+    runs = {tuner: _found(method, tuner, judge, options) for tuner in options.tuners.split(",")}
+    tuners = [tuner for tuner in runs if runs[tuner]]
+    if UNTUNED not in tuners or DEFAULT not in tuners:
+        return ""
+    judging = {"test": "test", "others": "held-out"}[judge]
+    rows = [
+        f"| {method}, {judging} | {' | '.join(tuners)} | {DEFAULT} − untuned | p |",
+        "|---" * (len(tuners) + 3) + "|",
+    ]
     scores: dict[str, list[float]] = {tuner: [] for tuner in tuners}
     seconds: dict[str, list[float]] = {tuner: [] for tuner in tuners}
     for name in options.sets.split(","):
-        found = {tuner: _found(method, name, tuner, options) for tuner in tuners}
+        found = {tuner: runs[tuner].get(name, {}) for tuner in tuners}
         # replicas that every tuner has: else one would be judged by easier dev sets than another
         common = set.intersection(*(set(runs) for runs in found.values()))
         if not common:
@@ -151,11 +162,12 @@ def table(method: str, options: argparse.Namespace) -> str:
         p = stratified_randomisation(METRIC, tables[UNTUNED], tables[DEFAULT], TRIALS)
         cells = [f"{scores[tuner][-1]:.2f}" for tuner in tuners]
         rows.append(f"| {name} ({len(common)}) | {' | '.join(cells)} | {gain(scores, DEFAULT)[-1]:+.2f} | {p:.3f} |")
-    if scores[UNTUNED]:
-        means = [f"{np.mean(scores[tuner]):.2f}" for tuner in tuners]
-        rows.append(f"| **mean** | {' | '.join(means)} | {np.mean(gain(scores, DEFAULT)):+.2f} | |")
-        rows.append(f"| lowest gain | {' | '.join(f'{min(gain(scores, t)):+.2f}' for t in tuners)} | | |")
-        rows.append(f"| CPU-s | {' | '.join(f'{np.mean(seconds[tuner]):.0f}' for tuner in tuners)} | | |")
+    if not scores[UNTUNED]:
+        return ""
+    means = [f"{np.mean(scores[tuner]):.2f}" for tuner in tuners]
+    rows.append(f"| **mean** | {' | '.join(means)} | {np.mean(gain(scores, DEFAULT)):+.2f} | |")
+    rows.append(f"| lowest gain | {' | '.join(f'{min(gain(scores, t)):+.2f}' for t in tuners)} | | |")
+    rows.append(f"| CPU-s | {' | '.join(f'{np.mean(seconds[tuner]):.0f}' for tuner in tuners)} | | |")
     return "\n".join(rows)
 
 
@@ -164,13 +176,15 @@ def gain(scores: dict[str, list[float]], tuner: str) -> Sequence[float]:
     return (np.array(scores[tuner]) - scores[UNTUNED]).tolist()
 
 
-def _found(method: str, name: str, tuner: str, options: argparse.Namespace) -> dict[int, dict[str, Any]]:
-    """Return the finished runs by replica."""
-    places = {
-        replica: Run(method, name, tuner, replica).place(options.work, options.judge)
-        for replica in range(options.replicas)
-    }
-    return {replica: kept(place, dict) for replica, place in places.items() if place.exists()}
+def _found(method: str, tuner: str, judge: str, options: argparse.Namespace) -> dict[str, dict[int, dict[str, Any]]]:
+    """Return the finished runs of a tuner by set and replica."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for name in options.sets.split(","):
+        for replica in range(options.replicas):
+            place = Run(method, name, tuner, replica).place(options.work, judge)
+            if place.exists():
+                found.setdefault(name, {})[replica] = kept(place, dict)
+    return found
 
 
 if __name__ == "__main__":

@@ -189,7 +189,7 @@ def test_weights_are_tuned_on_the_dev_set_and_kept_for_the_next_run(
 
     assert "tune 2: BLEU" in run()
     weights = camber.load(tmp_path / "m").weights
-    assert "tuner:held-bleu" in weights.signature
+    assert "tuner:blend" in weights.signature
     assert "tune: unchanged, kept" in run()
     assert camber.load(tmp_path / "m").weights.values == weights.values
 

@@ -35,7 +35,7 @@ def dev(hotel_files: Path) -> tuple[list[str], list[str]]:
     return read_lines(hotel_files / "dev.es"), read_lines(hotel_files / "dev.en")
 
 
-@pytest.mark.parametrize("tuner", ["mert", "pro", "mira", "expected-bleu", "held-bleu"])
+@pytest.mark.parametrize("tuner", ["mert", "pro", "mira", "expected-bleu", "held-bleu", "blend"])
 def test_every_tuner_finds_weights_that_translate_dev_better(
     model: Translator, dev: tuple[list[str], list[str]], tuner: str
 ) -> None:
@@ -50,10 +50,10 @@ def test_settings_of_the_tuner_and_the_shortest_reference_can_be_asked_for(
     model: Translator, dev: tuple[list[str], list[str]]
 ) -> None:
     short = [" ".join(line.split()[:-2]) for line in dev[1]]
-    asked = TuneSettings(tuner_options="brevity=capped variance=50", reference_length="shortest", **QUICK)
+    asked = TuneSettings(tuner_options="brevity=plain held=5", reference_length="shortest", **QUICK)
     outcome = tune_translator(model, dev[0], [dev[1], short], asked)
     usual = tune_translator(model, dev[0], [dev[1], short], TuneSettings(**QUICK))
-    assert outcome.weights.signature.startswith("tuner:held-bleu(brevity=capped,variance=50)|")
+    assert outcome.weights.signature.startswith("tuner:blend(brevity=plain,held=5)|")
     assert "|length:shortest|" in outcome.weights.signature
     assert "length:" not in usual.weights.signature
     lengths = [run.replicas[0].rounds[0].ratio for run in (outcome, usual)]

@@ -245,6 +245,7 @@ UNTUNED = np.array([0.3] * 6 + [0.3, 0.5, -1.0, 0.2] + [0.2] * 4)
         (Pro(), 39.8),
         (ExpectedBleu(), 40.5),
         (HeldBleu(), 39.9),
+        (Blend(), 39.9),
         (Likelihood(), 39.06),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, float) else str(value),
@@ -281,7 +282,9 @@ class TestOptions:
             TuneSettings(tuner="expected-bleu", tuner_options=line)
 
     def test_the_loop_uses_them_and_a_grid_adds_to_them(self):
-        settings = TuneSettings(tuner_options="variance=10 entropy=0.1")
+        settings = TuneSettings(tuner="held-bleu", tuner_options="variance=10 entropy=0.1")
         assert settings.make_tuner() == HeldBleu(variance=10.0, entropy=0.1)
         ((_, _, tuner),) = combinations({"l2": [2.0]}, settings, "none")
         assert tuner == HeldBleu(variance=0.5, entropy=0.1)
+        ((_, _, tuner),) = combinations({"l2": [2.0]}, TuneSettings(tuner_options="held=3"), "none")
+        assert tuner == Blend(held=3.0, l2=2.0)
