@@ -6,8 +6,7 @@ it than either. Weights have no size of their own, so both are scaled until scor
 
     w = (1 - step) w° + step · mean(held, pro)
 
-with the step that ranks sentences best which neither had seen (three folds), unless it is too likely that staying at
-w°, the weights that tuning began with, is as good.
+with the step that ranks sentences best which neither had seen; w° are the weights that tuning began with.
 
     tuned = Blend().fit(data, start, seed=1)            # start: w°
 """
@@ -27,12 +26,15 @@ from camber.errors import TuneError
 from camber.metrics.sentence import BREVITY
 from camber.progress import log
 from camber.settings import Settings, setting
-from camber.tune.caution import FEW, SURE, careful_step
+from camber.tune.caution import FEW, careful_step
 from camber.tune.data import Tuned, TuningData
 from camber.tune.guards import check_task, finished
 from camber.tune.held import HeldBleu
 from camber.tune.pro import Pro
 from camber.tune.tuner import HOME, REGULARISER, SPARSE
+
+#: of the sentences that are held out in turn
+FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,7 @@ class Blend(Settings):
     held: float = setting(1.0, "expected BLEU: how strongly weights are held to the first ones (0: not)", low=0.0)
     l2: float = setting(1.0, "PRO: strength of the L2 penalty on the summed loss", low=0.0)
     brevity: str = setting("smoothed", "PRO: brevity penalty of sentence BLEU+1", choices=BREVITY)
-    sure: float = setting(
-        SURE,
-        "leave the first weights only if that is better on this share of resampled sets of held-out sentences (0: go "
-        "all the way in any case)",
-        low=0.0,
-        high=1.0,
-    )
+    cautious: bool = setting(True, "leave the first weights only as far as held-out sentences of the list confirm")
 
     def fit(
         self,
@@ -73,8 +69,9 @@ class Blend(Settings):
             return self._mean(part, first, seed, engine, regulariser)
 
         far, step = mean(data), 1.0
-        if self.sure and regulariser is None and len(data) >= FEW and data.spread(data.scores(first)) > 0.0:
-            step = careful_step(data, lambda part: (first, mean(part)), self.sure, seed)
+        careful = self.cautious and regulariser is None and len(data) >= FEW
+        if careful and data.spread(data.scores(first)) > 0.0:
+            step = careful_step(data, lambda part: (first, mean(part)), seed=seed, folds=FOLDS)
             log.debug("tuner: held-out sentences confirm %.0f %% of the way from the first weights", 100.0 * step)
         weights = (1.0 - step) * first + step * far
         # staying where held-out sentences confirm nothing is an outcome, not a failure

@@ -45,30 +45,38 @@ def confirmed_step(
 
 
 def careful_step(
-    data: TuningData, fitted: Callable[[TuningData], tuple[F8, F8]], sure: float = 0.0, seed: int = 1
+    data: TuningData,
+    fitted: Callable[[TuningData], tuple[F8, F8]],
+    sure: float = 0.0,
+    seed: int = 1,
+    folds: int = FOLDS,
 ) -> float:
     """Return the step whose weights score best on sentences that were held out; of equals the shortest.
 
     `fitted` gives the weights to come from and those to go to, of sentences that it may look at. `sure`: stay, unless
-    the step is better than staying on this share of resampled sets of those sentences.
+    the step is better than staying on this share of resampled sets of those sentences. `folds` are held out in turn.
     """
 
     def chosen(seen: TuningData, held: TuningData) -> list[I8]:
         start, weights = fitted(seen)
         return [held.one_best((1.0 - step) * start + step * weights) for step in STEPS]
 
-    return step_by_folds(data, chosen, sure, seed)
+    return step_by_folds(data, chosen, sure, seed, folds)
 
 
 def step_by_folds(
-    data: TuningData, chosen_by: Callable[[TuningData, TuningData], list[I8]], sure: float = 0.0, seed: int = 1
+    data: TuningData,
+    chosen_by: Callable[[TuningData, TuningData], list[I8]],
+    sure: float = 0.0,
+    seed: int = 1,
+    folds: int = FOLDS,
 ) -> float:
     """Return the step whose choices score best on sentences that were held out, as :func:`careful_step` does.
 
     `chosen_by` gets sentences that it may look at and others, and gives the best hypotheses of the latter (-1: none)
     for each of `STEPS`.
     """
-    return STEPS[way_by_folds(data, chosen_by, len(STEPS), sure, seed)]
+    return STEPS[way_by_folds(data, chosen_by, len(STEPS), sure, seed, folds)]
 
 
 def way_by_folds(
@@ -77,6 +85,7 @@ def way_by_folds(
     ways: int,
     sure: float = 0.0,
     seed: int = 1,
+    folds: int = FOLDS,
 ) -> int:
     """Return the number of the way whose choices score best on sentences that were held out; of equals the first.
 
@@ -87,16 +96,21 @@ def way_by_folds(
     def chosen(seen: I8, held: I8) -> list[I8]:
         return chosen_by(of_sentences(data, seen), of_sentences(data, held))
 
-    return way_by_sentences(data, chosen, ways, sure, seed)
+    return way_by_sentences(data, chosen, ways, sure, seed, folds)
 
 
 def way_by_sentences(
-    data: TuningData, chosen_by: Callable[[I8, I8], list[I8]], ways: int, sure: float = 0.0, seed: int = 1
+    data: TuningData,
+    chosen_by: Callable[[I8, I8], list[I8]],
+    ways: int,
+    sure: float = 0.0,
+    seed: int = 1,
+    folds: int = FOLDS,
 ) -> int:
     """Do the same where `chosen_by` gets the numbers of sentences that it may look at, and of others."""
-    fold_of = np.arange(len(data)) % FOLDS
+    fold_of = np.arange(len(data)) % folds
     chosen = np.zeros((ways, len(data), data.statistics.shape[1]))
-    for fold in each(range(FOLDS), "held-out folds"):
+    for fold in each(range(folds), "held-out folds"):
         sentences = np.flatnonzero(fold_of == fold)
         held = of_sentences(data, sentences)
         for row, best in enumerate(chosen_by(np.flatnonzero(fold_of != fold), sentences)):
