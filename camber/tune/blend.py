@@ -72,7 +72,7 @@ class Blend(Settings):
         careful = self.cautious and regulariser is None and len(data) >= FEW
         if careful and data.spread(data.scores(first)) > 0.0:
             step = careful_step(data, lambda part: (first, mean(part)), seed=seed, folds=FOLDS)
-            log.debug("tuner: held-out sentences confirm %.0f %% of the way from the first weights", 100.0 * step)
+            log.info("tuner: held-out sentences confirm %.0f %% of the way from the first weights", 100.0 * step)
         weights = (1.0 - step) * first + step * far
         # staying where held-out sentences confirm nothing is an outcome, not a failure
         return finished(data, weights, data.corpus_score(weights), {"step": step}, moved=not np.array_equal(far, first))

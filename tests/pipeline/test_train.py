@@ -172,7 +172,8 @@ def test_a_dev_set_is_measured(
 def test_weights_are_tuned_on_the_dev_set_and_kept_for_the_next_run(
     hotel_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings = TrainSettings.from_dict({**SMALL, "tune": {"iterations": 3, "nbest": 20}, "decode": {"pop_limit": 50}})
+    tune = {"iterations": 3, "nbest": 20, "tuner": "held-bleu"}
+    settings = TrainSettings.from_dict({**SMALL, "tune": tune, "decode": {"pop_limit": 50}})
 
     def run() -> str:
         caplog.clear()
@@ -189,7 +190,7 @@ def test_weights_are_tuned_on_the_dev_set_and_kept_for_the_next_run(
 
     assert "tune 2: BLEU" in run()
     weights = camber.load(tmp_path / "m").weights
-    assert "tuner:blend" in weights.signature
+    assert "tuner:held-bleu" in weights.signature
     assert "tune: unchanged, kept" in run()
     assert camber.load(tmp_path / "m").weights.values == weights.values
 
