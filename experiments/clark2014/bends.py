@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import binomtest
 
+from camber.cli.display import show
 from camber.engine import Threads
 from camber.features.weights import Weights
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import stratified_randomisation
 from camber.model.translator import Translator
 from camber.pipeline.tune import dev_set
-from camber.progress import show
 from camber.tune.confirming import confirmed
 from camber.tune.course import made_decoder
 from camber.tune.dev_set import DevSet
