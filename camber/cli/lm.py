@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from camber.cli.options import FILE, pick, settings_options
+from camber.cli.options import FILE, engine_option, memory_option, pick, settings_options
+from camber.engine import Engine
 from camber.files import check_outputs
 from camber.lm.kneser_ney import LmSettings, estimate_arpa
 from camber.progress import log, stage
@@ -19,7 +20,17 @@ from camber.progress import log, stage
 @click.option("--language", default="", help="Tokenise the text by the rules of this language (none: at spaces).")
 @click.option("--lowercase", is_flag=True, help="Lower-case the text.")
 @settings_options(LmSettings)
-def command(text: Path, arpa: Path, language: str, lowercase: bool, **values: Any) -> None:
+@engine_option
+@memory_option
+def command(
+    text: Path,
+    arpa: Path,
+    language: str,
+    lowercase: bool,
+    engine: Engine,
+    most_memory: int | None,
+    **values: Any,
+) -> None:
     """Estimate an n-gram language model (modified Kneser-Ney).
 
     For features of a re-ranker, --language and --lowercase are what `camber rerank fit` gets as --lm-language and
@@ -31,5 +42,12 @@ def command(text: Path, arpa: Path, language: str, lowercase: bool, **values: An
     settings = pick(LmSettings, values)
     with stage("lm"):
         split = Tokenizer("moses" if language else "none", language).tokenise
-        trie = estimate_arpa(text, arpa, settings, lambda line: split(line.lower() if lowercase else line))
+        trie = estimate_arpa(
+            text,
+            arpa,
+            settings,
+            lambda line: split(line.lower() if lowercase else line),
+            engine=engine,
+            memory=most_memory,
+        )
     log.info("%s: %s n-grams of order up to %d, %s words", arpa, f"{len(trie):,}", trie.order, f"{len(trie.words):,}")

@@ -74,9 +74,9 @@ def write_arpa(path: str | Path, trie: NgramTrie) -> None:
         stream.writelines(f"ngram {n}={trie.starts[n + 1] - trie.starts[n]}\n" for n in range(1, trie.order + 1))
         for n in range(1, trie.order + 1):
             stream.write(f"\n\\{n}-grams:\n")
-            rows, start = trie.rows(n), int(trie.starts[n])
-            for some in each(range(0, len(rows), _AT_ONCE), f"write {n}-grams"):
-                part = rows[some : some + _AT_ONCE]
+            start, end = trie.starts[n : n + 2].tolist()
+            for some in each(range(0, end - start, _AT_ONCE), f"write {n}-grams"):
+                part = trie.rows(n, some, some + _AT_ONCE)
                 grams = slice(start + some, start + some + len(part))
                 length = np.diff(offsets)[part].sum() + part.size + 50 * len(part)
                 text = np.empty(int(length), np.uint8)

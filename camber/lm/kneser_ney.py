@@ -12,20 +12,25 @@ D(1), D(2), D(3 and more). Below the unigrams is the uniform distribution over a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from camber.arrays.ragged import offsets_from
-from camber.arrays.types import I4, I8, Bools
+from camber.arrays.scratch import UNLIMITED, Scratch, memory_of
+from camber.arrays.types import F8, I4, I8, Array, Bools
 from camber.corpus import Sentences
-from camber.errors import CamberError, SettingsError
-from camber.files import read_lines, words
+from camber.corpus.bitext import Encoder
+from camber.engine import LOCAL, Engine
+from camber.errors import CamberError, InputError, SettingsError
+from camber.files import Lines, read_bytes, words
 from camber.kernel import kernel
-from camber.kernel.table import capacity_for, record_slot
 from camber.lm.arpa import write_arpa
+from camber.lm.counting import Level, count_ngrams
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
 from camber.numbers import is_whole
 from camber.progress import log
@@ -33,9 +38,13 @@ from camber.settings import Settings, setting
 
 #: Discounts where the data do not define them (those of lmplz' --discount_fallback)
 FALLBACK = (0.0, 0.5, 1.0, 1.5)
-
-#: A table of n-grams by prefix and last word (-1: a free slot)
-ENTRY = np.dtype([("key", "i8"), ("gram", "i8")])
+#: in place of a level that is not needed any more
+_EMPTY = np.zeros(0, np.int32)
+_NOTHING = Level(_EMPTY, _EMPTY, _EMPTY, _EMPTY, np.zeros(0, bool))
+#: numbers that are looked at together
+_BLOCK = 1 << 20
+#: lines that are tokenised together
+_LINES = 10_000
 
 
 @dataclass(frozen=True)
@@ -74,14 +83,31 @@ def estimate_arpa(
     arpa: str | Path,
     settings: LmSettings | None = None,
     tokenise: Callable[[str], list[str]] = words,
+    *,
+    engine: Engine = LOCAL,
+    memory: int | str | None = None,
 ) -> NgramTrie:
-    """Estimate a model from a text file (plain or .gz), by default a tokenised one, and write it in ARPA format."""
-    trie = estimate(Sentences.encode([tokenise(line) for line in read_lines(text)]), settings)
-    write_arpa(arpa, trie)
+    """Estimate a model from a text file (plain or .gz), by default a tokenised one, and write it in ARPA format.
+
+    What takes more than `memory` (bytes, or a text such as ``"2G"``; by default half of what is free) is in files
+    beside `arpa` meanwhile.
+    """
+    lines, encoder = Lines(read_bytes(text), text), Encoder()
+    if not lines:
+        raise InputError("the file is empty", text, remedy="give a file with one sentence per line")
+    for first in range(0, len(lines), _LINES):
+        encoder.add([tokenise(line) for line in lines[first : first + _LINES]])
+    count = len(lines)
+    del lines
+    with Scratch(memory_of(memory), Path(os.path.realpath(arpa)).parent) as scratch:
+        trie = estimate(encoder.sentences(np.arange(count)), settings, engine, scratch)
+        write_arpa(arpa, trie)
     return trie
 
 
-def estimate(text: Sentences, settings: LmSettings | None = None) -> NgramTrie:
+def estimate(
+    text: Sentences, settings: LmSettings | None = None, engine: Engine = LOCAL, scratch: Scratch = UNLIMITED
+) -> NgramTrie:
     """Estimate a modified Kneser-Ney model from sentences.
 
     Tokens outside the text's vocabulary, and tokens spelled `<s>`, `</s>` or `<unk>`, are counted as `<unk>`. Orders
@@ -90,141 +116,84 @@ def estimate(text: Sentences, settings: LmSettings | None = None) -> NgramTrie:
     settings = settings or LmSettings()
     if len(text) == 0:
         raise CamberError("a language model needs at least one sentence, found none")
-    vocabulary, tokens = _tokens(text)
+    vocabulary, tokens = _tokens(text, scratch)
     longest = min(settings.order, text.longest + 2)
     if longest < settings.order:
         log.info("lm: no sentence is long enough for %d-grams; the order is %d", settings.order, longest)
-    levels = _count(tokens, len(vocabulary), longest)
+    levels = count_ngrams(tokens, len(vocabulary), settings.thresholds()[:longest], engine, scratch)
     starts = offsets_from([1, *(len(level.word) for level in levels)])
     if starts[-1] >= 2**31:
         raise CamberError(f"{starts[-1]:,} n-grams are too many; lower the order or prune the text")
+    size = (int(starts[-1]),)
     trie = NgramTrie(
         words=vocabulary,
         starts=starts,
-        prefix=np.concatenate([np.zeros(1, np.int32), *(level.prefix for level in levels)]),
-        word=np.concatenate([np.zeros(1, np.int32), *(level.word for level in levels)]),
-        suffix=np.concatenate([np.zeros(1, np.int32), *(level.suffix for level in levels)]),
-        probability=np.zeros(starts[-1]),
-        backoff=np.zeros(starts[-1]),
+        prefix=scratch.zeros(size, np.int32),
+        word=scratch.zeros(size, np.int32),
+        suffix=scratch.zeros(size, np.int32),
+        probability=scratch.empty(size, np.float64),
+        backoff=scratch.empty(size, np.float64),
     )
-    dropped = np.zeros(starts[-1], bool)
-    for n, (level, threshold) in enumerate(zip(levels, settings.thresholds(), strict=False), 1):
-        if threshold:
-            dropped[starts[n] : starts[n + 1]] = level.count <= threshold
-    _smooth(trie, levels, dropped)
+    dropped = np.zeros(size if any(len(level.dropped) for level in levels) else 0, bool)
+    gamma = np.zeros(1)  # of the n-grams that are one word shorter
+    probability = np.array([1 / (len(trie.words) - 1)])  # uniform, without <s>
+    for n in range(1, len(levels) + 1):
+        level = levels[n - 1]
+        here = slice(int(starts[n]), int(starts[n + 1]))
+        trie.prefix[here], trie.word[here], trie.suffix[here] = level.prefix, level.word, level.suffix
+        if len(level.dropped):
+            dropped[here] = level.dropped
+        gamma, probability = _smooth(trie, level, n, probability)
+        levels[n - 1] = _NOTHING  # the trie has it now
+        above = slice(int(starts[n - 1]), here.start)
+        np.log10(gamma, out=trie.backoff[above])
+        np.log10(probability, out=trie.probability[here])
+    trie.backoff[here] = 0
+    trie.probability[0] = trie.backoff[0] = 0
+    trie.probability[1 + BEGIN] = 0  # a matter of convention: it is never asked for
     return _without(trie, dropped) if dropped.any() else trie
 
 
-@dataclass
-class _Level:
-    """The n-grams of one order, in the order of their first occurrence (unigrams: by word)."""
-
-    prefix: I4
-    word: I4
-    suffix: I4
-    count: I8  # occurrences
-    types: I8  # different words before it
-
-    def adjusted(self, *, highest: bool) -> I8:
-        """Return the adjusted counts; only an n-gram that begins with <s> has nothing before it."""
-        return self.count if highest else np.where(self.types > 0, self.types, self.count)
-
-
-def _tokens(text: Sentences) -> tuple[tuple[str, ...], I4]:
+def _tokens(text: Sentences, scratch: Scratch) -> tuple[tuple[str, ...], I4]:
     """Return the model's words, and the text in their numbers with <s> and </s> around every sentence."""
-    seen = np.bincount(text.ids[text.ids >= 0], minlength=len(text.vocabulary)) > 0
+    counts = np.zeros(len(text.vocabulary) + 1, np.int64)  # one more, which the id -1 of an unknown word finds
+    for first in range(0, len(text.ids), _BLOCK):
+        counts += np.bincount(text.ids[first : first + _BLOCK] + 1, minlength=len(counts))
+    seen = counts[1:] > 0
     for word in SPECIAL:
         if (index := text.vocabulary.id(word)) >= 0 and seen[index]:
             seen[index] = False
             log.warning("lm: the text contains the token %s; it is counted as an unknown word", word)
-    # one entry more, which the id -1 of an unknown word finds
     new = np.append(np.where(seen, np.cumsum(seen) + len(SPECIAL) - 1, UNKNOWN), UNKNOWN).astype(np.int32)
     used = (text.vocabulary.words[index] for index in np.flatnonzero(seen))
-    tokens = np.full(len(text.ids) + 2 * len(text), END, np.int32)
-    inside = np.ones(len(tokens), bool)
-    first = text.offsets[:-1] + 2 * np.arange(len(text))
-    inside[first] = inside[first + text.lengths + 1] = False
-    tokens[first] = BEGIN
-    tokens[inside] = new[text.ids]
+    tokens: I4 = scratch.empty((len(text.ids) + 2 * len(text),), np.int32)
+    _with_ends(text.ids, text.offsets, new, tokens)
     return (*SPECIAL, *used), tokens
 
 
-def _count(tokens: I4, words: int, order: int) -> list[_Level]:
-    """Count the n-grams of all orders up to `order`."""
-    count = np.bincount(tokens, minlength=words)
-    count[BEGIN] = 0  # <s> is never predicted
-    zeros = np.zeros(words, np.int32)
-    levels = [_Level(zeros, np.arange(words, dtype=np.int32), zeros, count, np.zeros(words, np.int64))]
-    grams = tokens.astype(np.int64)  # which n-gram (of its level) begins at a token; -1 where none fits
-    start = 1
-    for n in range(2, order + 1):
-        shorter = levels[-1]
-        room = _places(tokens, grams, n, shorter.count)
-        prefix, word, suffix = (np.empty(room[0], np.int32) for _ in range(3))
-        count, types = np.empty(room[0], np.int64), np.zeros(room[0], np.int64)
-        table = np.empty(capacity_for(room[1]), ENTRY)
-        table["key"] = -1
-        size = _count_level(
-            tokens, grams, n, words, start, shorter.count, shorter.types, table, prefix, word, suffix, count
-        )
-        levels.append(_Level(prefix[:size], word[:size], suffix[:size], count[:size], types[:size]))
-        start += len(shorter.word)
-    return levels
-
-
-def _places(tokens: I4, grams: I8, n: int, count: I8) -> tuple[int, int]:
-    """Return at how many places there is an n-gram, and at how many of them it may have been seen before."""
-    fits = (grams[:-1] >= 0) & (grams[1:] >= 0)
-    if n == 2:
-        fits &= tokens[:-1] != END
-    often = count != 1
-    again = fits & often[grams[:-1]] & often[grams[1:]]
-    return int(np.count_nonzero(fits)), int(np.count_nonzero(again))
-
-
 @kernel
-def _count_level(tokens, grams, n, words, start, shorter_count, shorter_types, table, prefix, word, suffix, count):
-    """Count the n-grams, given which (n - 1)-gram begins at each token; return how many different ones there are.
-
-    `grams` is brought up to date for the next order. `start` is the number of the first (n - 1)-gram in the trie.
-    """
-    size = 0
-    for place in range(len(tokens) - 1):
-        head, tail = grams[place], grams[place + 1]
-        if head < 0 or tail < 0 or (n == 2 and tokens[place] == END):
-            grams[place] = -1
-            continue
-        last = np.int64(tokens[place + n - 1])
-        slot = -1
-        # an n-gram around one that occurs once occurs once: no need to look (<s>, whose count is 0, is often there)
-        if shorter_count[head] != 1 and shorter_count[tail] != 1:
-            key = head * words + last
-            slot = record_slot(table, key)
-            if table[slot]["key"] == key:
-                gram = table[slot]["gram"]
-                count[gram] += 1
-                grams[place] = gram
-                continue
-            table[slot]["key"] = key
-            table[slot]["gram"] = size
-        prefix[size] = start + head
-        suffix[size] = start + tail
-        word[size] = last
-        count[size] = 1
-        shorter_types[tail] += 1
-        grams[place] = size
-        size += 1
-    grams[len(tokens) - 1] = -1
-    return size
+def _with_ends(ids, offsets, new, tokens):
+    """Write sentences in other numbers, each between <s> and </s>."""
+    at = 0
+    for sentence in range(len(offsets) - 1):
+        tokens[at] = BEGIN
+        at += 1
+        for place in range(offsets[sentence], offsets[sentence + 1]):
+            word = np.int64(ids[place])
+            tokens[at] = new[word if word >= 0 else len(new) - 1]
+            at += 1
+        tokens[at] = END
+        at += 1
 
 
-def discounts(adjusted: I8) -> tuple[float, float, float, float]:
+def discounts(adjusted: I8 | I4) -> tuple[float, float, float, float]:
     """Return (0, D1, D2, D3+) of one order from its adjusted counts; ValueError where they are not defined.
 
     >>> [round(d, 3) for d in discounts(np.array([1, 1, 1, 1, 2, 2, 3, 4]))]
     [0.0, 0.5, 1.25, 1.0]
     """
-    n = np.bincount(np.minimum(adjusted, 5), minlength=6).tolist()
+    blocks = (adjusted[first : first + _BLOCK] for first in range(0, len(adjusted), _BLOCK))
+    n = sum((np.bincount(np.minimum(block, 5), minlength=6) for block in blocks), np.zeros(6, np.int64)).tolist()
     if 0 in n[1:4]:
         raise ValueError(f"no n-grams with adjusted count {n.index(0, 1)}")
     y = n[1] / (n[1] + 2 * n[2])  # Chen and Goodman Eq. 26
@@ -235,40 +204,49 @@ def discounts(adjusted: I8) -> tuple[float, float, float, float]:
     return 0.0, taken[0], taken[1], taken[2]
 
 
-def _smooth(trie: NgramTrie, levels: Sequence[_Level], dropped: Bools) -> None:
-    """Fill in probabilities and backoffs."""
-    probability = np.zeros(len(trie.word))
-    probability[0] = 1 / (len(trie.words) - 1)  # uniform, without <s>
-    gamma = np.ones(len(trie.word))
-    for n, level in enumerate(levels, 1):
-        here = slice(int(trie.starts[n]), int(trie.starts[n + 1]))
-        above = slice(int(trie.starts[n - 1]), int(trie.starts[n]))
-        counts = level.adjusted(highest=n == len(levels))
-        try:
-            discount = np.array(discounts(counts))
-        except ValueError as problem:
-            discount = np.array(FALLBACK)
-            log.warning("lm: %d-grams: %s; taking the discounts 0.5, 1, 1.5", n, problem)
-        taken = discount[np.minimum(counts, 3)]
-        context = level.prefix - above.start
-        size = above.stop - above.start
-        denominator = np.bincount(context, counts, size)
+def _smooth(trie: NgramTrie, level: Level, n: int, above: F8) -> tuple[F8, F8]:
+    """Return γ of the contexts of n-grams, and the probabilities of these, given those of the shorter ones."""
+    try:
+        discount = np.array(discounts(level.adjusted))
+    except ValueError as problem:
+        discount = np.array(FALLBACK)
+        log.warning("lm: %d-grams: %s; taking the discounts 0.5, 1, 1.5", n, problem)
+    gamma, probability = np.zeros(len(above)), np.empty(len(level.word))
+    counts = _Counts(level.adjusted, level.dropped, discount)
+    first = int(trie.starts[n - 1])
+    _smooth_level(counts, level.prefix, level.suffix, first, above, np.zeros(len(above)), gamma, probability)
+    return gamma, probability
+
+
+class _Counts(NamedTuple):
+    """The counts of one order, and what is taken from them."""
+
+    adjusted: Array  # int32[n-grams]
+    dropped: Array  # bool[n-grams], or none
+    discount: Array  # float64[4]
+
+
+@kernel
+def _smooth_level(counts, prefix, suffix, first, above, denominator, gamma, probability):
+    """Fill γ of all contexts, whose numbers in the trie begin at `first`, and p of the n-grams after them."""
+    for gram in range(len(prefix)):
+        count, context = np.int64(counts.adjusted[gram]), np.int64(prefix[gram]) - first
+        denominator[context] += count
         # what is taken from the n-grams after a context; from a dropped one, everything
-        lost = np.bincount(context, np.where(dropped[here], counts, taken), size)
-        gamma[above] = np.where(denominator > 0, lost / np.maximum(denominator, 1), 1.0)
-        lower = gamma[level.prefix] * probability[level.suffix]
-        probability[here] = (counts - taken) / denominator[context] + lower
-    probability[1 + BEGIN] = 1  # a matter of convention: it is never asked for
-    gamma[0] = 1
-    np.log10(probability, out=trie.probability)
-    np.log10(gamma, out=trie.backoff)
-    trie.probability[0] = 0
+        all_of_it = len(counts.dropped) > 0 and counts.dropped[gram]
+        gamma[context] += count if all_of_it else counts.discount[min(count, 3)]
+    for context in range(len(gamma)):
+        gamma[context] = gamma[context] / max(denominator[context], 1.0) if denominator[context] > 0 else 1.0
+    for gram in range(len(prefix)):
+        count, context = np.int64(counts.adjusted[gram]), np.int64(prefix[gram]) - first
+        lower = gamma[context] * above[np.int64(suffix[gram]) - first]
+        probability[gram] = (count - counts.discount[min(count, 3)]) / denominator[context] + lower
 
 
 def _without(trie: NgramTrie, dropped: Bools) -> NgramTrie:
     """Return the trie without some n-grams, none of which is a prefix or suffix of one that stays."""
     kept = ~dropped
-    place = (np.cumsum(kept) - 1).astype(np.int32)
+    place = np.cumsum(kept, dtype=np.int32) - np.int32(1)
     counts = [int(np.count_nonzero(kept[a:b])) for a, b in zip(trie.starts, trie.starts[1:], strict=False)]
     while counts[-1] == 0:  # no n-gram of the highest order is left
         counts.pop()

@@ -24,6 +24,7 @@ import numpy as np
 from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.arrays.types import F8, I4, I8, Records
 from camber.corpus import Sentences, Vocabulary
 from camber.errors import CamberError, ModelError
@@ -49,6 +50,7 @@ CELL = np.dtype([("word", "i4"), ("log", "f4"), ("next", "i4")])
 SCANNED = 8
 #: Slots of a hash table per child
 SLACK = 1.75
+_LN10 = math.log(10)
 
 
 @kernel
@@ -124,9 +126,9 @@ class NgramModel:
         return cls.from_trie(read_arpa(path))
 
     @classmethod
-    def from_trie(cls, trie: NgramTrie) -> NgramModel:
+    def from_trie(cls, trie: NgramTrie, scratch: Scratch = UNLIMITED) -> NgramModel:
         """Compile n-gram columns."""
-        nodes, children, state = _compile(trie)
+        nodes, children, state = _compile(trie, scratch)
         return cls(nodes, children, Vocabulary(trie.words), trie.order, 0, int(state[1 + BEGIN]))
 
     @property
@@ -322,52 +324,74 @@ def _bad_child(children, starts):
     return -1
 
 
-def _compile(trie: NgramTrie) -> tuple[Records, Records, I4]:
+def _compile(trie: NgramTrie, scratch: Scratch) -> tuple[Records, Records, I4]:
     """Return the nodes, the children of the root, and the state (node) after every n-gram of the trie."""
-    degree = np.bincount(trie.prefix[1:], minlength=len(trie.word))
-    degree[0] = 0  # the root's children are not here
-    backoff = (trie.backoff * math.log(10)).astype(np.float32)
-    is_node = (degree > 0) | (backoff != 0)
-    is_node[0] = True
-    size = np.where(degree > SCANNED, np.ceil(degree * SLACK).astype(np.int64), degree)
-    cells = np.where(is_node, 1 + size, 0)
-    _check_size(int(cells.sum()))
+    degree, state = scratch.zeros((len(trie.word),), np.int32), scratch.empty((len(trie.word),), np.int32)
+    cells = int(_lay_out(trie.prefix, trie.suffix, trie.backoff, _LN10, SLACK, degree, state))
+    _check_size(cells)
+    nodes: Records = scratch.zeros((cells,), CELL)
+    _fill_nodes(trie.suffix, trie.backoff, _LN10, SLACK, degree, state, nodes)
 
-    state = (np.cumsum(cells) - cells).astype(np.int32)
-    for n in range(1, trie.order + 1):
-        level = slice(int(trie.starts[n]), int(trie.starts[n + 1]))
-        state[level] = np.where(is_node[level], state[level], state[trie.suffix[level]])
-
-    probability = (trie.probability * math.log(10)).astype(np.float32)
     unigrams = slice(1, 1 + len(trie.words))
     children = np.zeros(len(trie.words), CELL)
-    children["word"], children["log"], children["next"] = trie.word[unigrams], probability[unigrams], state[unigrams]
-
-    nodes = np.zeros(int(cells.sum()), CELL)
-    nodes["word"] = -1
-    first = state[is_node]
-    nodes["word"][first], nodes["log"][first] = size[is_node], backoff[is_node]
-    nodes["next"][first] = state[trie.suffix[is_node]]
-    nodes["word"][0] = -1
-    longer = slice(unigrams.stop, None)
-    _fill(nodes, state[trie.prefix[longer]], trie.word[longer], probability[longer], state[longer])
+    children["word"], children["next"] = trie.word[unigrams], state[unigrams]
+    children["log"] = (trie.probability[unigrams] * _LN10).astype(np.float32)
+    _fill(nodes, trie.prefix, trie.word, trie.probability, _LN10, state, unigrams.stop)
     return nodes, children, state
 
 
 @kernel
-def _fill(nodes, parents, words, probabilities, states):
-    """Put every n-gram longer than a word among the children of its prefix."""
-    for gram in range(len(words)):
-        first, word = np.int64(parents[gram]) + 1, np.int64(words[gram])
+def _lay_out(prefix, suffix, backoff, ln10, slack, degree, state):
+    """Fill how many children every n-gram has, and where its state is; return how many cells there are."""
+    for gram in range(1, len(prefix)):
+        degree[prefix[gram]] += 1
+    degree[0] = 0  # the root's children are not here
+    cells = 1
+    state[0] = 0
+    for gram in range(1, len(prefix)):
+        if degree[gram] == 0 and np.float32(backoff[gram] * ln10) == 0:
+            state[gram] = state[suffix[gram]]  # no node
+        else:
+            state[gram] = cells
+            cells += 1 + _cells_of(np.int64(degree[gram]), slack)
+    return cells
+
+
+@kernel
+def _cells_of(degree, slack):
+    """Return how many cells so many children take."""
+    return np.int64(np.ceil(degree * slack)) if degree > SCANNED else degree
+
+
+@kernel
+def _fill_nodes(suffix, backoff, ln10, slack, degree, state, nodes):
+    """Write the first cell of every node, and mark the others as free."""
+    for cell in range(len(nodes)):
+        nodes[cell]["word"] = -1
+    nodes[0]["log"] = np.float32(backoff[0] * ln10)
+    for gram in range(1, len(suffix)):
+        log = np.float32(backoff[gram] * ln10)
+        if degree[gram] > 0 or log != 0:
+            first = state[gram]
+            nodes[first]["word"] = _cells_of(np.int64(degree[gram]), slack)
+            nodes[first]["log"] = log
+            nodes[first]["next"] = state[suffix[gram]]
+
+
+@kernel
+def _fill(nodes, prefix, word, probability, ln10, state, start):
+    """Put every n-gram longer than a word, from number `start` on, among the children of its prefix."""
+    for gram in range(start, len(word)):
+        first, last = np.int64(state[prefix[gram]]) + 1, np.int64(word[gram])
         size = np.int64(nodes[first - 1]["word"])
         slot = first
         if size > SCANNED:
-            slot += _home(word, size)
+            slot += _home(last, size)
         while nodes[slot]["word"] >= 0:
             slot = _after(slot, first, first + size)
-        nodes[slot]["word"] = word
-        nodes[slot]["log"] = probabilities[gram]
-        nodes[slot]["next"] = states[gram]
+        nodes[slot]["word"] = last
+        nodes[slot]["log"] = np.float32(probability[gram] * ln10)
+        nodes[slot]["next"] = state[gram]
 
 
 def _check_size(slots: int) -> None:

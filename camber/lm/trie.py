@@ -47,9 +47,10 @@ class NgramTrie:
         """Return how many n-grams there are, the empty one not counted."""
         return len(self.word) - 1
 
-    def rows(self, order: int) -> I4:
-        """Return the words of all n-grams of one order, int32[n-grams, order]."""
-        grams = np.arange(self.starts[order], self.starts[order + 1])
+    def rows(self, order: int, first: int = 0, last: int | None = None) -> I4:
+        """Return the words of the n-grams of one order, or of some of them, int32[n-grams, order]."""
+        start, end = self.starts[order : order + 2].tolist()
+        grams = np.arange(start + first, end if last is None else min(start + last, end))
         rows = np.empty((len(grams), order), np.int32)
         for column in range(order - 1, -1, -1):
             rows[:, column] = self.word[grams]

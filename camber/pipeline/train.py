@@ -253,7 +253,7 @@ class Training:
                     "own": list(arpas),
                     "weights": weights if settings.domain.own_lm else None,
                 },
-                lambda folder: _language_models(corpus, arpas, settings, weights, folder),
+                lambda folder: self.language_models(corpus, arpas, weights, folder),
                 code=("camber.lm",),
             )
         chosen = self.method.word_settings(settings)
@@ -271,6 +271,11 @@ class Training:
             code=self.method.code,
         )
         return Made(corpus, aligned, language, rules)
+
+    def language_models(self, corpus: Stage, arpas: Sequence[Path], weights: Path | None, folder: Path) -> None:
+        """Read the user's language models, or estimate one or two."""
+        with self.scratch(folder) as scratch:
+            save_language_models(_language_models(corpus, arpas, self.settings, weights, self.engine, scratch), folder)
 
     def make_rules(
         self, corpus: Stage, aligned: Stage, words: Stage | None, weights: Path | None, folder: Path
@@ -461,8 +466,13 @@ def _load_alignment(folder: Path) -> Alignment:
 
 
 def _language_models(
-    corpus: Stage, arpas: Sequence[Path], settings: TrainSettings, weights: Path | None, folder: Path
-) -> None:
+    corpus: Stage,
+    arpas: Sequence[Path],
+    settings: TrainSettings,
+    weights: Path | None,
+    engine: Engine,
+    scratch: Scratch,
+) -> list[NgramModel]:
     """Read the user's language models, or estimate one from the target side, and one of the own domain if there is."""
     target = load_bitext(corpus.folder).target
     if arpas:
@@ -476,13 +486,14 @@ def _language_models(
                     path, 100 * unknown,
                 )  # fmt: skip
     else:
-        models = [NgramModel.from_trie(estimate(target, settings.lm))]
+        models = [NgramModel.from_trie(estimate(target, settings.lm, engine, scratch), scratch)]
         counts = _weights_of(corpus, weights)
         own = None if counts is None or not settings.domain.own_lm else own_pairs(counts)
         if own is not None:
             log.info("a language model of the %s pairs that count most is one more feature", f"{own.sum():,}")
-            models.append(NgramModel.from_trie(estimate(taken(target, np.flatnonzero(own)), settings.lm)))
-    save_language_models(models, folder)
+            text = taken(target, np.flatnonzero(own))
+            models.append(NgramModel.from_trie(estimate(text, settings.lm, engine, scratch), scratch))
+    return models
 
 
 def _weights_of(corpus: Stage, weights: Path | None) -> F8 | None:

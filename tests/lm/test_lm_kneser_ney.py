@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from naive import backoff
 from naive import kneser_ney as naive
 
+from camber.arrays.scratch import Scratch
 from camber.corpus import Sentences, Vocabulary
+from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
 from camber.lm.arpa import read_arpa
 from camber.lm.kneser_ney import LmSettings, discounts, estimate, estimate_arpa
@@ -160,3 +162,31 @@ def test_same_text_gives_the_same_bytes(tmp_path):
     for name in ("one.arpa.gz", "two.arpa.gz"):
         estimate_arpa(text, tmp_path / name, LmSettings(order=3))
     assert (tmp_path / "one.arpa.gz").read_bytes() == (tmp_path / "two.arpa.gz").read_bytes()
+
+
+@settings(max_examples=40, deadline=None)
+@given(corpora, st.integers(1, 6), st.sampled_from(["", "0 1"]), st.sampled_from([1, 4000, 20_000]))
+def test_any_amount_of_memory_gives_the_same_model(corpus, order, prune, memory):
+    text, chosen = Sentences.encode(corpus), LmSettings(order=order, prune=prune if order > 1 else "")
+    whole = estimate(text, chosen)
+    model = NgramModel.from_trie(whole)
+    with Scratch(memory) as scratch:
+        trie = estimate(text, chosen, Threads(2), scratch)
+        assert trie.words == whole.words
+        for name in ("starts", "prefix", "word", "suffix", "probability", "backoff"):
+            assert getattr(trie, name).tobytes() == getattr(whole, name).tobytes(), name
+        small = NgramModel.from_trie(trie, scratch)
+        assert small.nodes.tobytes() == model.nodes.tobytes()
+        assert small.children.tobytes() == model.children.tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_text_that_is_counted_in_parts_has_the_same_model(monkeypatch, tmp_path, threads):
+    rng = np.random.default_rng(4)
+    lines = [" ".join(rng.choice(list("abcdefgh"), rng.integers(0, 30))) for _ in range(300)]
+    (tmp_path / "text").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    estimate_arpa(tmp_path / "text", tmp_path / "whole.arpa")
+    monkeypatch.setattr("camber.lm.counting._PART", 100)
+    estimate_arpa(tmp_path / "text", tmp_path / "parts.arpa", engine=Threads(threads), memory="30K")
+    assert (tmp_path / "parts.arpa").read_bytes() == (tmp_path / "whole.arpa").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts.arpa", "text", "whole.arpa"]
