@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+from camber.arrays import checked as noted
 from camber.lm.ngrams import NgramModel
 from camber.model.translator import load
 from camber.pipeline.train import train
@@ -51,7 +52,8 @@ def measure(model: Path, times: int) -> None:
     load(model)  # compiles, and brings the files into memory
     checked, plain = [], []
     for _ in range(times):
-        checked.append(seconds(model))
+        with patch.object(noted, "LEAST", 1 << 62):  # large files are not checked twice otherwise
+            checked.append(seconds(model))
         with unchecked():
             plain.append(seconds(model))
     size = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())

@@ -16,11 +16,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from camber.arrays.checked import checked_once
 from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from
@@ -223,7 +225,7 @@ class NgramModel:
         except (IndexError, ValueError):
             raise ModelError(f"{path}: the first line is not 'order root begin'; build the model again") from None
         model = cls(nodes, children, Vocabulary.of_lines(lines[1:], path), order, root, begin)
-        model._check(folder, prefix)
+        checked_once([path, *(folder / f"{name}.npy" for name in shapes)], partial(model._check, folder, prefix))
         return model
 
     def _check(self, folder: Path, prefix: str) -> None:

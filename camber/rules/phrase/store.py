@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from camber.arrays.checked import checked_once
 from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, read_facts, save_arrays, save_facts
 from camber.arrays.ragged import offsets_from, take_ragged
@@ -53,6 +55,10 @@ ARRAYS: Shapes = {
     "links": (np.uint8, 2),
     "link_offsets": (np.int64, 1),
 }
+
+
+#: The files of the vocabularies.
+WORDS = ("source.vocabulary.txt", "target.vocabulary.txt")
 
 
 @dataclass(frozen=True)
@@ -216,11 +222,12 @@ class RuleStore:
         facts = read_facts(folder / "rules.json", "a rule store", FORMAT, {"max_phrase_length": int})
         store = cls(
             **open_arrays(folder, ARRAYS),
-            source_vocabulary=Vocabulary.load(folder / "source.vocabulary.txt"),
-            target_vocabulary=Vocabulary.load(folder / "target.vocabulary.txt"),
+            source_vocabulary=Vocabulary.load(folder / WORDS[0]),
+            target_vocabulary=Vocabulary.load(folder / WORDS[1]),
             **facts,
         )
-        store._check(folder)
+        files = [folder / f"{name}.npy" for name in ARRAYS]
+        checked_once([*files, *(folder / name for name in WORDS)], partial(store._check, folder))
         return store
 
     def _check(self, folder: Path) -> None:
@@ -250,8 +257,8 @@ class RuleStore:
 
 def save_words(folder: Path, source: Vocabulary, target: Vocabulary, longest: int) -> None:
     """Write what belongs to the arrays of a store: the vocabularies, and the length of its longest source phrase."""
-    source.save(folder / "source.vocabulary.txt")
-    target.save(folder / "target.vocabulary.txt")
+    source.save(folder / WORDS[0])
+    target.save(folder / WORDS[1])
     save_facts(folder / "rules.json", FORMAT, {"max_phrase_length": longest})
 
 
