@@ -18,14 +18,14 @@ import argparse
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,11 @@ FREQUENT, CHANGED = 150, 0.3
 JOINED = 5
 #: what separates words
 WORD = re.compile(r"(\w+)")
-#: letters that no copy may make another word of
 _TICKS = os.sysconf("SC_CLK_TCK")
 #: seconds between two looks at a process
 _PAUSE = 0.05
+#: putting the model together, and translating the held-out pairs
+FINISH = "model"
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
@@ -172,33 +173,48 @@ class Watch:
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def measure(command: list[str]) -> dict[str, Any]:
-    """Run a training, and return what its stages took, by their names."""
+def measure(command: list[str], note: Callable[[str, dict[str, float]], None]) -> None:
+    """Run a training, and note what its stages take when they end; what an earlier run finished is not measured."""
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    watch, stages, told = Watch(process), {}, []
+    watch = Watch(process)
     assert process.stderr is not None
-    begun = re.compile(r"^([\w ]+) …$")
-    done = re.compile(r"^([\w ]+): done in")
-    last = "start"
+    begun, done = re.compile(r"^([\w ]+) …$"), re.compile(r"^([\w ]+): done in")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         for line in process.stderr:
-            told.append(line.rstrip())
             print("   ", line.rstrip(), flush=True)
-            if found := begun.match(line.rstrip()):
-                stages[f"before {found[1]}"] = watch.lap()
+            if begun.match(line.rstrip()):
+                watch.lap()
             elif found := done.match(line.rstrip()):
-                stages[found[1]] = watch.lap()
-                last = found[1]
+                note(found[1], watch.lap())
         code = process.wait()
     except BaseException:
         process.send_signal(signal.SIGTERM)
         process.wait()
         raise
-    stages[f"after {last}"] = watch.lap()
-    whole = resource.getrusage(resource.RUSAGE_CHILDREN)
     if code:
         raise SystemExit(f"ended with {code}: {' '.join(command)}")
-    return {"stages": stages, "cpu_all_children": round(whole.ru_utime + whole.ru_stime, 1), "told": told[-40:]}
+    note(FINISH, watch.lap())
+
+
+class Figures:
+    """The figures of all sizes, in a file that is written as soon as there is a new one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.sizes: dict[str, dict[str, Any]] = json.loads(path.read_text()) if path.exists() else {}
+
+    def note(self, pairs: int, stage: str, lap: dict[str, float]) -> None:
+        """Write what a stage took."""
+        size = self.sizes.setdefault(str(pairs), {"pairs": pairs, "stages": {}})
+        size["stages"][stage] = lap
+        self.path.write_text(json.dumps(self.sizes, indent=1) + "\n")
+        print(f"{stage:10} {lap['cpu']:8.1f} CPU-s {lap['own_mb']:7,} MB, {lap['mapped_mb']:7,} with files", flush=True)
+
+    def facts(self, pairs: int, **facts: Any) -> None:
+        """Write what is known of a size beside its stages."""
+        self.sizes.setdefault(str(pairs), {"pairs": pairs, "stages": {}}).update(facts)
+        self.path.write_text(json.dumps(self.sizes, indent=1) + "\n")
 
 
 def main() -> None:
@@ -212,21 +228,24 @@ def main() -> None:
     args = parser.parse_args()
     if not (args.data / "tatoeba-fr-en/train.fr").exists():
         parser.exit(1, f"no tatoeba-fr-en in {args.data}: give --data a folder that has it\n")
+    figures = Figures(args.out)
     for size in args.sizes:
         source, target = write_text(args.data, size, args.folder)
-        model = args.folder / f"model-{size}"
+        model = (args.folder / f"model-{size}").resolve()
         command = [
             sys.executable, "-c", "from camber.cli import main; main()", "train",
             "--source", str(source.resolve()), "--target", str(target.resolve()),
-            "--source-lang", "fr", "--target-lang", "en", "--model", str(model.resolve()), "--held-out", "1000",
+            "--source-lang", "fr", "--target-lang", "en", "--model", str(model), "--held-out", "1000",
             "--no-tune", "--threads", str(args.threads), *(["--memory", args.memory] if args.memory else []),
         ]  # fmt: skip
         print(f"{size:,} pairs", flush=True)
-        figures = {"pairs": size, "memory": args.memory, **measure(command)}
-        known = json.loads(args.out.read_text()) if args.out.exists() else []
-        args.out.write_text(json.dumps([*known, figures], indent=1) + "\n")
-        for name, lap in figures["stages"].items():
-            print(f"{name:16} {lap['cpu']:8.1f} CPU-s {lap['own_mb']:7,} MB own {lap['mapped_mb']:7,} MB", flush=True)
+        measure(command, partial(figures.note, size))
+        folders = {name: model / name for name in ("rules", "lm1", "memory")}
+        figures.facts(size, memory=args.memory, megabytes={name: _megabytes(path) for name, path in folders.items()})
+
+
+def _megabytes(folder: Path) -> int:
+    return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6)
 
 
 if __name__ == "__main__":

@@ -63,11 +63,10 @@ class Trainer:
         self._set_jumps(0, np.exp(-np.abs(distance - 1) / 2))
         self._set_jumps(1, np.exp(-np.abs(distance - 1) / 2))
         self._prior = np.float32(cognates) * likeness(index, source.vocabulary, target.vocabulary)
-        owner = owners_of(index.entry_offsets)
         # occurrences that NULL gets when none of them is linked; pseudo-counts are no occurrences
-        self.source_free = np.bincount(owner, self._prior, source_words).astype(np.float64)
+        self.source_free, self.target_free = np.zeros(source_words), np.zeros(target_words)
+        hmm.add_up(index.entry_offsets, index.entry_targets, self._prior, self.source_free, self.target_free)
         self.source_free += np.bincount(source.ids, minlength=source_words)
-        self.target_free = np.bincount(index.entry_targets, self._prior, target_words).astype(np.float64)
         self.target_free += np.bincount(target.ids, minlength=target_words)
         #: expected counts of the last pass: of every entry, and of every word with any partner
         self.counts = self._prior

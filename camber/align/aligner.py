@@ -56,13 +56,14 @@ class Aligner:
     def of(cls, trainer: Trainer, symmetrise: str) -> Aligner:
         """Keep what a trainer knows after its passes."""
         index = trainer.index
-        owner = owners_of(index.entry_offsets)
-        order = np.lexsort((index.entry_targets, owner))
-        order = order[trainer.counts[order] >= LEAST]
+        kept = np.flatnonzero(trainer.counts >= LEAST)  # few: words that meet are seldom linked
+        owner = np.searchsorted(index.entry_offsets, kept, "right") - 1
+        sorted_rows = np.lexsort((index.entry_targets[kept], owner))
+        order, owner = kept[sorted_rows], owner[sorted_rows]
         return cls(
             trainer.bitext.source.vocabulary,
             trainer.bitext.target.vocabulary,
-            np.searchsorted(owner[order], np.arange(len(index.entry_offsets))).astype(np.int64),
+            np.searchsorted(owner, np.arange(len(index.entry_offsets))).astype(np.int64),
             index.entry_targets[order],
             trainer.counts[order],
             np.column_stack((trainer.source_totals, trainer.source_free)),

@@ -251,16 +251,22 @@ def count_links(entries, posterior, counts):
 
 
 @kernel
+def add_up(entry_offsets, entry_targets, counts, source_totals, target_totals):
+    """Add the counts of entries to the totals of their words."""
+    for word in range(len(entry_offsets) - 1):
+        for entry in range(entry_offsets[word], entry_offsets[word + 1]):
+            source_totals[word] += counts[entry]
+            target_totals[entry_targets[entry]] += counts[entry]
+
+
+@kernel
 def maximise(entry_offsets, entry_targets, alpha, counts, source_totals, target_totals, lexical):
     """Set the lexical parameters from the counts of entries.
 
     p(t|s) = (c(s, t) + α) / (Σ_t c(s, t) + α · target words), and so for p(s|t); the totals come with what was counted
     elsewhere.
     """
-    for word in range(len(entry_offsets) - 1):
-        for entry in range(entry_offsets[word], entry_offsets[word + 1]):
-            source_totals[word] += counts[entry]
-            target_totals[entry_targets[entry]] += counts[entry]
+    add_up(entry_offsets, entry_targets, counts, source_totals, target_totals)
     for word in range(len(entry_offsets) - 1):
         total = source_totals[word] + alpha * len(target_totals)
         for entry in range(entry_offsets[word], entry_offsets[word + 1]):

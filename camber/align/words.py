@@ -16,6 +16,7 @@ from camber.align.lesson import Lesson
 from camber.align.links import link_index
 from camber.align.pharaoh import Alignment
 from camber.align.symmetrise import METHODS, symmetrise
+from camber.arrays.scratch import UNLIMITED, Scratch
 from camber.arrays.types import I8
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.vocabulary import Vocabulary
@@ -55,12 +56,12 @@ def align_corpus(bitext: Bitext, settings: AlignSettings | None = None, engine: 
 
 
 def learn_alignment(
-    bitext: Bitext, settings: AlignSettings | None = None, engine: Engine = LOCAL
+    bitext: Bitext, settings: AlignSettings | None = None, engine: Engine = LOCAL, scratch: Scratch = UNLIMITED
 ) -> tuple[Alignment, Aligner]:
     """Align a bitext as :func:`align_corpus` does, and keep what was learnt for pairs that come later."""
     settings = settings or AlignSettings()
     cut, owner = _cut_long_pairs(bitext)
-    trainer = _trainer(cut, engine)
+    trainer = _trainer(cut, engine, scratch)
     trainer.train(*_PASSES[settings.model])
     aligner = Aligner.of(trainer, settings.symmetrise)
     return _links(trainer, settings.symmetrise, bitext, owner), aligner
@@ -88,8 +89,9 @@ def align_added(aligner: Aligner, bitext: Bitext, engine: Engine = LOCAL) -> tup
     return _links(trainer, aligner.symmetrise, bitext, owner), aligner.lesson(trainer)
 
 
-def _trainer(bitext: Bitext, engine: Engine) -> Trainer:
-    return Trainer(bitext, link_index(bitext), alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, engine=engine)
+def _trainer(bitext: Bitext, engine: Engine, scratch: Scratch = UNLIMITED) -> Trainer:
+    index = link_index(bitext, scratch)
+    return Trainer(bitext, index, alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, engine=engine)
 
 
 def _links(trainer: Trainer, method: str, bitext: Bitext, owner: I8) -> Alignment:

@@ -240,7 +240,7 @@ class Training:
         aligned = run(
             "align",
             {"corpus": corpus, "settings": settings.align, "own": alignment},
-            lambda folder: _align(corpus, alignment, settings, self.engine, folder),
+            lambda folder: self.align(corpus, alignment, folder),
             code=("camber.align",),
         )
         language = None
@@ -271,6 +271,11 @@ class Training:
             code=self.method.code,
         )
         return Made(corpus, aligned, language, rules)
+
+    def align(self, corpus: Stage, alignment: Path | None, folder: Path) -> None:
+        """Align the corpus, or read the user's alignment."""
+        with self.scratch(folder) as scratch:
+            _align(corpus, alignment, self.settings, self.engine, folder, scratch)
 
     def language_models(self, corpus: Stage, arpas: Sequence[Path], weights: Path | None, folder: Path) -> None:
         """Read the user's language models, or estimate one or two."""
@@ -446,11 +451,13 @@ def _read_dev(source: Name | None, references: list[Path]) -> Dev | None:
     return first, others
 
 
-def _align(corpus: Stage, alignment: Name | None, settings: TrainSettings, engine: Engine, folder: Path) -> None:
+def _align(
+    corpus: Stage, alignment: Name | None, settings: TrainSettings, engine: Engine, folder: Path, scratch: Scratch
+) -> None:
     """Align the corpus, or read the user's alignment and keep the lines of the pairs that cleaning kept."""
     bitext = load_bitext(corpus.folder)
     if alignment is None:
-        links, aligner = learn_alignment(bitext, settings.align, engine)
+        links, aligner = learn_alignment(bitext, settings.align, engine, scratch)
         aligner.save(folder / "aligner")  # for pairs that are added later
         links = with_sure_links(links, np.load(corpus.folder / "sure.npy"))
     else:
