@@ -10,7 +10,8 @@ for by their text, and both sides with their codes are kept beside it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,8 @@ from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from, owners_of, take_ragged
 from camber.arrays.types import I4, I8, U1, Array
 from camber.corpus import Vocabulary
+from camber.corpus.bitext import Encoder
+from camber.corpus.digests import digests, numbers
 from camber.errors import ModelError
 from camber.memory import nearest as search
 from camber.memory.words import fold, match_words, weight
@@ -89,31 +92,31 @@ class Segments:
         A pair without words on one of its sides is left out. `coded` has rows of which both sides have inline codes;
         of a pair that came with several, the last ones stay.
         """
-        last: dict[tuple[str, str], int] = {}
-        times: dict[tuple[str, str], int] = {}
-        for row, pair in enumerate(zip(source, target, strict=True)):
-            last.pop(pair, None)
-            last[pair] = row
-            times[pair] = times.get(pair, 0) + 1
-        split: dict[str, list[str]] = {}
-        for line, other in each(last, "split into words", unit="pairs"):
-            if other.strip() and line not in split:
-                split[line] = match_words(text, line)
-        chosen = [(pair, row) for pair, row in last.items() if split.get(pair[0])]
-        sentences = [split[pair[0]] for pair, _ in chosen]
-        vocabulary = Vocabulary.from_text(sentences)
+        pairs = numbers(digests(f"{len(one)} {one}{other}" for one, other in zip(source, target, strict=True)))
+        times = np.bincount(pairs)
+        last = np.zeros(len(times), np.int64)
+        last[pairs] = np.arange(len(pairs))  # of equal pairs, the number of the last one stays
+        candidates = np.sort(last)
+        candidates = candidates[np.fromiter((bool(target[row].strip()) for row in candidates), bool, len(candidates))]
+        lines = numbers(digests(source[row] for row in candidates))
+        encoder = Encoder()  # of different lines
+        different = candidates[np.unique(lines, return_index=True)[1]]
+        for row in each(different, "split into words", unit="lines"):
+            encoder.add([match_words(text, source[row])])
+        has_words = encoder.lengths[lines] > 0
+        chosen = candidates[has_words]
+        sentences = encoder.sentences(lines[has_words].astype(np.int64))
+        vocabulary, words, offsets = sentences.vocabulary, sentences.ids, sentences.offsets
         classes = Vocabulary.from_text([[fold(word) for word in vocabulary.words]])
         class_of = classes.encode(map(fold, vocabulary.words)).astype(np.int32)
-        offsets = offsets_from(map(len, sentences))
-        words = np.fromiter((vocabulary.id(w) for s in sentences for w in s), np.int32, int(offsets[-1]))
         kinds, weights = class_of[words], _weights(classes)
         owners = owners_of(offsets)
         sums = np.zeros(len(chosen), np.int64)
         np.add.at(sums, owners, weights[kinds])
         order = np.argsort(kinds, kind="stable")
-        links, link_offsets = _links_of([row for _, row in chosen], alignment, rows)
+        links, link_offsets = _links_of(chosen.tolist(), alignment, rows)
         arrays = {
-            "times": np.array([times[pair] for pair, _ in chosen], np.int32),
+            "times": times[pairs[chosen]].astype(np.int32),
             "vocabulary": _bytes("".join(word + "\n" for word in vocabulary.words)),
             "classes": _bytes("".join(word + "\n" for word in classes.words)),
             "class_of": class_of,
@@ -125,13 +128,12 @@ class Segments:
             "links": links,
             "link_offsets": link_offsets,
         }
-        for side, name in enumerate(("source", "target")):
-            texts = [pair[side].encode() for pair, _ in chosen]
-            arrays[name], arrays[f"{name}_offsets"] = _bytes(b"".join(texts)), offsets_from(map(len, texts))
+        for side, name in ((source, "source"), (target, "target")):
+            arrays[name], arrays[f"{name}_offsets"] = _joined(side[row] for row in chosen)
         if coded:
             known = {(source[row], target[row]): both for row, both in sorted(coded.items())}
-            texts = ["\n".join(known.get(pair, ())).encode() for pair, _ in chosen]
-            arrays["coded"], arrays["coded_offsets"] = _bytes(b"".join(texts)), offsets_from(map(len, texts))
+            texts = ("\n".join(known.get((source[row], target[row]), ())) for row in chosen)
+            arrays["coded"], arrays["coded_offsets"] = _joined(texts)
         return cls(arrays, text=text)
 
     def save(self, folder: Path) -> None:
@@ -277,8 +279,17 @@ def _weights(classes: Vocabulary) -> I8:
     return np.array([weight(kind) for kind in classes.words], np.int64)
 
 
-def _bytes(text: str | bytes) -> U1:
-    return np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8)
+def _bytes(text: str) -> U1:
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def _joined(texts: Iterable[str]) -> tuple[U1, I8]:
+    """Return texts as bytes behind each other, and where each begins."""
+    every, ends = bytearray(), array("q", [0])
+    for text in texts:
+        every += text.encode()
+        ends.append(len(every))
+    return np.frombuffer(every, np.uint8), np.array(ends, np.int64)
 
 
 def _links_of(chosen: list[int], alignment: Alignment | None, rows: I8 | None) -> tuple[Array, I8]:

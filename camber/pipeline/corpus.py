@@ -81,7 +81,7 @@ def prepare(
             write_lines(folder / "held-out.target", [sides[1][i] for i in kept_back])
         else:
             log.info("no dev set was given, and %s different pairs are too few to hold some out", f"{different:,}")
-    taken = [_Taken(side, rows) for side in sides]
+    taken = [Chosen(side, rows) for side in sides]
     with step("learn casing and spacing"):
         pipeline = TextPipeline.learn(text, *taken)
     encoders, sure, unspaced = (Encoder(), Encoder()), [], [0, 0]
@@ -112,7 +112,7 @@ def prepare(
     np.save(folder / "sure.npy", _of_kept(np.concatenate(sure), kept, len(rows)))
 
 
-class _Taken(Sequence[str]):
+class Chosen(Sequence[str]):
     """Some lines of a text, by their numbers."""
 
     def __init__(self, lines: Sequence[str], rows: I8) -> None:

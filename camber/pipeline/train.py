@@ -24,7 +24,7 @@ from camber.corpus.splitting import FEWEST_TO_TUNE, seen_lines
 from camber.engine import LOCAL, Engine
 from camber.errors import InputError, ModelError, SettingsError, TuneError
 from camber.features.weights import Weights
-from camber.files import Lines, read_bytes, read_parallel, write_lines
+from camber.files import Lines, read_bytes, read_packed, read_parallel, write_lines
 from camber.lm.kneser_ney import estimate
 from camber.lm.ngrams import UNKNOWN, NgramModel
 from camber.memory.segments import Segments
@@ -38,7 +38,7 @@ from camber.model.language_models import language_sizes, open_language_models, s
 from camber.model.memory import FOLDER as MEMORY
 from camber.model.translator import Translator, load
 from camber.pipeline.calibrate import calibrated_if_possible
-from camber.pipeline.corpus import load_bitext, load_held_out, prepare
+from camber.pipeline.corpus import Chosen, load_bitext, load_held_out, prepare
 from camber.pipeline.domain import own_pairs, taken, weighed_pairs
 from camber.pipeline.importing import CODED, SIDES, Corpus, check_weights, import_corpora, read_coded
 from camber.pipeline.importing import WEIGHTS as PAIR_WEIGHTS
@@ -310,9 +310,9 @@ class Training:
 
         def keep(folder: Path) -> None:
             corpus = made.corpus.folder
-            sides = read_parallel(source, target)
+            sides = read_packed(source, target)
             rows = np.arange(len(sides[0])) if load_held_out(corpus) else np.load(corpus / "rows.npy")
-            first, second = ([side[row] for row in rows] for side in sides)
+            first, second = (Chosen(side, rows) for side in sides)
             places = np.searchsorted(rows, np.load(corpus / "kept.npy"))
             text = TextPipeline.load(corpus / "text")
             known = {} if imported is None else read_coded(imported)
