@@ -1,7 +1,7 @@
 """How training grows with its text: CPU time and peak memory of every stage of `camber train`.
 
     python benchmarks/scale.py --data ../shared/data --sizes 10000 100000 1000000 --out scale.json [--memory 2G]
-    python benchmarks/scale.py --draw scale.json [--svg docs/scale.svg]
+    python benchmarks/scale.py --sizes --out scale.json --draw docs/scale          # tables, and two pictures
 
 Tatoeba fr-en has 158,000 pairs. More are made of them, the same on every machine: in copy *k* a share of the words, but
 not of the most frequent ones, has a form of its own (``maison`` becomes ``maisonq7``), and a fifth of the pairs takes
@@ -9,7 +9,9 @@ another one behind itself. So the vocabulary and the phrases grow as they do in 
 still be learnt. Pairs are taken in an order that mixes the copies.
 
 Every size is a `camber train` of its own; what its stages take is read from the system while it runs. Each figure is
-written as soon as it is there. `--model-of N` keeps the model of so many pairs, which is then opened, and translates.
+written as soon as it is there, and a run that was interrupted goes on where it was. Each model is opened by a process
+of its own then, which translates a few hundred lines. fast_align's and lmplz' figures were measured elsewhere on other
+text (README.md beside this file), and are drawn as lines: so much for a word.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+
+from camber.report.lines import line_chart
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -220,9 +224,10 @@ class Figures:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder with tatoeba-fr-en")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 30_000, 100_000, 300_000])
+    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 30_000, 100_000, 300_000])
     parser.add_argument("--folder", type=Path, default=Path("scale-work"), help="where text and models go")
     parser.add_argument("--out", type=Path, default=Path("scale.json"), help="figures, one size after the other")
+    parser.add_argument("--draw", type=Path, help="where pictures go: PLACE-time.svg, PLACE-memory.svg")
     parser.add_argument("--memory", default="", help="passed on to camber train")
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
@@ -241,11 +246,91 @@ def main() -> None:
         print(f"{size:,} pairs", flush=True)
         measure(command, partial(figures.note, size))
         folders = {name: model / name for name in ("rules", "lm1", "memory")}
-        figures.facts(size, memory=args.memory, megabytes={name: _megabytes(path) for name, path in folders.items()})
+        words = sum(len(line.split()) for line in target.read_text("utf-8").splitlines())
+        megabytes = {name: _megabytes(path) for name, path in folders.items()}
+        figures.facts(size, memory=args.memory, words=words, megabytes=megabytes)
+        figures.facts(size, opened=opened(model, args.data / "tatoeba-fr-en/test.fr"))
+    if args.draw:
+        draw(figures, args.draw)
 
 
 def _megabytes(folder: Path) -> int:
     return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6)
+
+
+OPENING = """
+import json, sys, time
+from pathlib import Path
+import camber
+from camber.engine import Threads
+import camber.model.translator, camber.model.phrase
+def sizes():
+    kb = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return [round(sum(int(kb[name].split()[0]) for name in names) / 1000) for names in (["RssAnon"], ["VmHWM"])]
+start, cpu = time.monotonic(), time.process_time()
+model = camber.load(sys.argv[1])
+facts = {"open_seconds": round(time.monotonic() - start, 2), "open_cpu": round(time.process_time() - cpu, 2)}
+lines = Path(sys.argv[2]).read_text("utf-8").splitlines()[:500]
+cpu = time.process_time()
+model.translate(lines, Threads(1))
+facts["lines_per_cpu_second"] = round(len(lines) / (time.process_time() - cpu))
+facts["own_mb"], facts["mapped_mb"] = sizes()
+print(json.dumps(facts))
+"""
+
+
+def opened(model: Path, lines: Path) -> dict[str, Any]:
+    """Open a model twice, each time in a process of its own, and translate with it; return the second's figures."""
+    for _ in range(2):
+        told = subprocess.run(
+            [sys.executable, "-c", OPENING, str(model), str(lines)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+        )
+    figures: dict[str, Any] = json.loads(told.stdout)
+    print(figures, flush=True)
+    return figures
+
+
+# --- showing ---
+
+
+#: CPU-seconds for an English word of Multi30k (29,000 pairs, 378,000 words): fast_align in both directions with
+#: symmetrisation, and lmplz of order 5
+ELSEWHERE = {"fast_align (elsewhere)": 7.4 / 378_000, "lmplz (elsewhere)": 0.7 / 378_000}
+
+
+def draw(figures: Figures, place: Path) -> None:
+    """Print tables, and draw CPU time and memory by size."""
+    sizes = sorted(figures.sizes.values(), key=lambda size: size["pairs"])
+    stages = list(dict.fromkeys(stage for size in sizes for stage in size["stages"]))
+    for key, title in (("cpu", "CPU-seconds"), ("own_mb", "MB of memory"), ("mapped_mb", "MB with mapped files")):
+        print(f"\n| {title} | " + " | ".join(f"{size['pairs']:,}" for size in sizes) + " |")
+        print("|---|" + "---|" * len(sizes))
+        for stage in stages:
+            laps = (size["stages"].get(stage, {}).get(key) for size in sizes)
+            print(f"| {stage} | " + " | ".join("" if lap is None else f"{lap:,.10g}" for lap in laps) + " |")
+        if key == "cpu":
+            totals = (sum(lap[key] for lap in size["stages"].values()) for size in sizes)
+            print("| all | " + " | ".join(f"{total:,.0f}" for total in totals) + " |")
+    for size in sizes:
+        print(f"\n{size['pairs']:,} pairs: {size.get('words')} words, {size.get('megabytes')} MB, {size.get('opened')}")
+    for key, unit, name in (("cpu", "CPU-seconds", "time"), ("own_mb", "MB", "memory")):
+        curves = {
+            stage: [(size["pairs"], size["stages"][stage][key]) for size in sizes if size["stages"].get(stage)]
+            for stage in stages
+        }
+        if key == "cpu":
+            for peer, seconds in ELSEWHERE.items():
+                curves[peer] = [(size["pairs"], seconds * size["words"]) for size in sizes if size.get("words")]
+        positive = {name: [point for point in curve if point[1] > 0] for name, curve in curves.items()}
+        label = f"{unit} of the stages of a training by the number of pairs"
+        chart = line_chart(
+            {name: curve for name, curve in positive.items() if curve}, "pairs", unit, label, logarithmic=True
+        )
+        place.with_name(f"{place.name}-{name}.svg").write_text(chart, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from typing import Any
 
 from camber.kernel.compile import cache_folder
 
-#: bytes of files that are worth a note
-LEAST = 64_000_000
+#: bytes of files that are worth a note: fewer are checked in a fraction of a second
+LEAST = 500_000_000
 #: a file that changed so many nanoseconds ago may change again at what the system takes for the same time
 RECENT = 2_000_000_000
 
