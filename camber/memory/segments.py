@@ -23,7 +23,7 @@ from camber.align.pharaoh import Alignment
 from camber.arrays.checks import Checks
 from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from, owners_of, take_ragged
-from camber.arrays.types import I4, I8, U1, Array
+from camber.arrays.types import I8, U1, Array
 from camber.corpus import Vocabulary
 from camber.corpus.bitext import Encoder
 from camber.corpus.digests import digests, numbers
@@ -114,7 +114,7 @@ class Segments:
         sums = np.zeros(len(chosen), np.int64)
         np.add.at(sums, owners, weights[kinds])
         order = np.argsort(kinds, kind="stable")
-        links, link_offsets = _links_of(chosen.tolist(), alignment, rows)
+        links, link_offsets = _links_of(chosen, alignment, rows)
         arrays = {
             "times": times[pairs[chosen]].astype(np.int32),
             "vocabulary": _bytes("".join(word + "\n" for word in vocabulary.words)),
@@ -292,12 +292,13 @@ def _joined(texts: Iterable[str]) -> tuple[U1, I8]:
     return np.frombuffer(every, np.uint8), np.array(ends, np.int64)
 
 
-def _links_of(chosen: list[int], alignment: Alignment | None, rows: I8 | None) -> tuple[Array, I8]:
+def _links_of(chosen: I8, alignment: Alignment | None, rows: I8 | None) -> tuple[Array, I8]:
     """Return the links of the chosen rows uint16[links, 2], and their offsets; none for what was not aligned."""
     if alignment is None:
         return np.zeros((0, 2), np.uint16), np.zeros(len(chosen) + 1, np.int64)
-    known = {row: place for place, row in enumerate((np.arange(len(alignment)) if rows is None else rows).tolist())}
-    places: I4 = np.array([known.get(row, len(known)) for row in chosen], np.int32)
+    known = np.arange(len(alignment)) if rows is None else rows
+    places = np.full(max(int(chosen.max(initial=-1)), int(known.max(initial=-1))) + 1, len(known))
+    places[known] = np.arange(len(known))
     offsets = np.append(alignment.offsets, alignment.offsets[-1])  # a place without links behind the others
-    links, link_offsets = take_ragged(alignment.links, offsets, places)
+    links, link_offsets = take_ragged(alignment.links, offsets, places[chosen])
     return links.astype(np.uint16), link_offsets
