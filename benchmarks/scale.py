@@ -45,6 +45,7 @@ WORD = re.compile(r"(\w+)")
 _TICKS = os.sysconf("SC_CLK_TCK")
 #: seconds between two looks at a process
 _PAUSE = 0.05
+STAGES = ("corpus", "align", "lm", "rules", "memory")
 #: putting the model together, and translating the held-out pairs
 FINISH = "model"
 
@@ -134,7 +135,7 @@ class Watch:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.own = self.total = 0  # the largest sizes seen, in kB: without mapped files, and with them
-        self._from = (0.0, time.monotonic())
+        self._cpu, self._from = 0.0, (0.0, time.monotonic())  # of a process that is gone, the last that was seen
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
@@ -152,12 +153,14 @@ class Watch:
             }
             self.own = max(self.own, kb["RssAnon"] + kb["RssShmem"])
             self.total = max(self.total, kb["VmHWM"])
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            self._cpu = (int(fields[11]) + int(fields[12])) / _TICKS
 
     def lap(self) -> dict[str, float]:
         """Return what was used since the last lap."""
         self._sample()
         with self._lock:
-            cpu, wall = self._cpu(), time.monotonic()
+            cpu, wall = self._cpu, time.monotonic()
             figures = {
                 "cpu": round(cpu - self._from[0], 2),
                 "seconds": round(wall - self._from[1], 2),
@@ -169,28 +172,21 @@ class Watch:
                 Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")  # the peak begins anew
         return figures
 
-    def _cpu(self) -> float:
-        try:
-            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            return self._from[0]
-        return (int(fields[11]) + int(fields[12])) / _TICKS
-
 
 def measure(command: list[str], note: Callable[[str, dict[str, float]], None]) -> None:
     """Run a training, and note what its stages take when they end; what an earlier run finished is not measured."""
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
     watch = Watch(process)
     assert process.stderr is not None
-    begun, done = re.compile(r"^([\w ]+) …$"), re.compile(r"^([\w ]+): done in")
+    done = re.compile(rf"^({'|'.join(STAGES)}): done in")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         for line in process.stderr:
             print("   ", line.rstrip(), flush=True)
-            if begun.match(line.rstrip()):
-                watch.lap()
-            elif found := done.match(line.rstrip()):
+            if found := done.match(line.rstrip()):
                 note(found[1], watch.lap())
+            elif "unchanged, kept" in line:
+                watch.lap()
         code = process.wait()
     except BaseException:
         process.send_signal(signal.SIGTERM)
