@@ -12,6 +12,7 @@ import numpy as np
 from camber.align.pharaoh import Alignment, read_pharaoh, write_pharaoh
 from camber.align.words import AlignSettings, align_new, learn_alignment
 from camber.arrays.distinct import number_pieces
+from camber.arrays.scratch import Scratch
 from camber.bend.bins import Bins
 from camber.bend.log import LogBend
 from camber.bend.lookup import Lookup
@@ -114,6 +115,8 @@ class Tiny:
 
     @cached_property
     def trie(self) -> NgramTrie:
+        with Scratch(1000) as scratch:  # as if memory were short: in parts, and in files
+            estimate(self.bitext.target, LmSettings(order=3), scratch=scratch)
         return estimate(self.bitext.target, LmSettings(order=3))
 
     @cached_property
