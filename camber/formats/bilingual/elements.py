@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import IO, Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -112,40 +113,41 @@ def _collect(element: Any, path: str, pieces: list[str | Code], apart: Callable[
     """Add the text and codes inside an element."""
     pieces.append(element.text or "")
     for child in element:
-        if not isinstance(child.tag, str):
+        tag = child.tag
+        if not isinstance(tag, str):
             raise InputError(
                 f"the entity {child.text} is not defined in the file itself", path, child.sourceline,
                 remedy="put its text in its place",
             )  # fmt: skip
-        name = local_name(child)
+        name = tag.rpartition("}")[2]
         if name in _NATIVE:
             if len(child) and apart is not None:
                 for sub in child.iter("{*}sub"):
                     apart(sub)
-            pieces.append(Code(_NATIVE[name], _number(child), _written(child)))
+            pieces.append(_code_of(name, child))
         elif name in _EMPTY:
-            pieces.append(Code(_EMPTY[name], _number(child), _written(child)))
+            pieces.append(_code_of(name, child))
         elif name in _TEXT:
             _collect(child, path, pieces, apart)
         elif name == "sub":
             if apart is not None:
                 apart(child)
         else:
-            number = _number(child) if name in _AROUND else ""
-            pieces.append(Code(OPEN, number, f"<{name}{_attributes(child)}>"))
+            number = _number(dict(child.items())) if name in _AROUND else ""
+            pieces.append(Code(OPEN, number, f"<{name}{_attributes(child.items())}>"))
             _collect(child, path, pieces, apart)
             pieces.append(Code(CLOSE, number, f"</{name}>"))
-        pieces.append(child.tail or "")
+        if tail := child.tail:
+            pieces.append(tail)
 
 
-def _number(element: Any) -> str:
+def _number(attributes: Mapping[str, str]) -> str:
     """Return what both halves of a pair share, or an element's own number."""
-    get = element.get
+    get = attributes.get
     return get("rid") or get("startRef") or get("i") or get("x") or get("id") or ""
 
 
-def _attributes(element: Any) -> str:
-    items = element.items()
+def _attributes(items: Collection[tuple[str, str]]) -> str:
     if not items:
         return ""
     return "".join(
@@ -154,9 +156,15 @@ def _attributes(element: Any) -> str:
     )
 
 
-def _written(element: Any) -> str:
+def _code_of(name: str, element: Any) -> Code:
     """Return a code as inline XML, without namespaces; what is inside of it is text."""
-    name = local_name(element)
     content = "".join(element.itertext()) if len(element) else element.text
-    start = f"<{name}{_attributes(element)}"
-    return f"{start}>{escape(content)}</{name}>" if content else f"{start}/>"
+    return _code(name, tuple(element.items()), content or "")
+
+
+@lru_cache(maxsize=10_000)
+def _code(name: str, items: tuple[tuple[str, str], ...], content: str) -> Code:
+    """Make a code of an element; a file has most of its codes many times."""
+    start = f"<{name}{_attributes(items)}"
+    markup = f"{start}>{escape(content)}</{name}>" if content else f"{start}/>"
+    return Code(_NATIVE.get(name) or _EMPTY[name], _number(dict(items)), markup)
