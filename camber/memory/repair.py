@@ -2,7 +2,7 @@
 
 The words of both sides are cut into *zones*, as small as the links allow, that stand in the same order on both sides.
 Where all words of a zone are in the line, its translation is kept: these words become that and nothing else. What lies
-between such words is free, and nothing changes places across the edges, so that the frame stays as it was.
+between such words is free, and may change places with what is kept; words that are kept side by side stay so.
 Placeholders at an edge are free, too: beside another noun they may have to stand on its other side. Target words
 without links stay if what stands beside them stays on both sides.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import NamedTuple
 
 from camber.corpus.constraints import Ban, Constraints, Row, Term
@@ -40,7 +41,7 @@ def repair(line: Sequence[str], source: Sequence[str], target: Row, links: Seque
     >>> line, source, target = list("abcdxf"), list("abcdef"), tuple("ABCDEF")
     >>> kept = repair(line, source, target, [(k, k) for k in range(6)])
     >>> [(term.begin, term.end, term.targets) for term in kept.terms][:2], kept.walls
-    ([(0, 1, (('A',),)), (1, 2, (('B',),))], (1, 2, 3, 4))
+    ([(0, 1, (('A',),)), (1, 2, (('B',),))], (1, 2, 3))
     """
     zones = _zones(len(source), len(target), links)
     kept = _kept(zones, _places(line, source), line)
@@ -55,8 +56,8 @@ def repair(line: Sequence[str], source: Sequence[str], target: Row, links: Seque
         elif after is not None and after.zone == item.zone + 1 and after.begin == item.end:
             last = zones[after.zone].target[0]
         terms.append(Term(item.begin, item.end, (tuple(target[first:last]),), NAME))
-    walls = {edge for term in terms for edge in (term.begin, term.end) if 0 < edge < len(line)}
-    return Constraints(tuple(terms), walls=tuple(sorted(walls)))
+    walls = tuple(one.end for one, two in pairwise(terms) if one.end == two.begin)
+    return Constraints(tuple(terms), walls=walls)
 
 
 def filled(target: str, instead: Sequence[tuple[str, str]]) -> str | None:
