@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from camber.corpus.constraints import FREE, Ban, Constraints, Row, Term, settle
+from camber.corpus.constraints import FREE, Ban, Constraints, Row, Term, folded, settle
 from camber.decode.derivation import Derivation
 from camber.decode.searcher import Searcher
 from camber.decode.terms import TermFinder
@@ -133,8 +133,11 @@ class Asking:
 
 
 def disobeyed(derivation: Derivation, constraints: Constraints) -> list[str]:
-    """Return a note for each ban that a derivation does not keep: nothing else was there, or two rules met."""
-    notes = []
+    """Return a note for each ban that a derivation does not keep: nothing else was there, or two rules met.
+
+    And one for each term whose words went into what was begun, which comes before all that is asked.
+    """
+    notes = _used_up(derivation.words, constraints) if constraints.prefix else []
     parts = list(_lexical(derivation)) if constraints.bans else []
     of_word: dict[int, list[int]] = {}  # the parts that translate each source word
     for number, ((a, b), _, tails) in enumerate(parts):
@@ -147,6 +150,21 @@ def disobeyed(derivation: Derivation, constraints: Constraints) -> list[str]:
             words += [*derivation.words[c:d], "\0"]
         if ban.within(words):
             notes.append(f"{ban.name}: {' '.join(ban.target)} is forbidden, but nothing else was found")
+    return notes
+
+
+def _used_up(words: Sequence[str], constraints: Constraints) -> list[str]:
+    """Return a note for each term of which no target is in a translation that was begun."""
+    said, starts = folded(words), dict[str, list[int]]()
+    for at, word in enumerate(said):
+        starts.setdefault(word, []).append(at)
+    notes = []
+    for term in constraints.terms:
+        targets = [folded(target) for target in term.targets]
+        if not any(said[at : at + len(row)] == row for row in targets for at in starts.get(row[0], ())):
+            notes.append(
+                f"{term.name or ' '.join(term.targets[0])}: left out, since its words went into what was begun"
+            )
     return notes
 
 

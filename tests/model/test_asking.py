@@ -54,6 +54,16 @@ def test_forbidden_words_do_not_come_and_contradictions_are_noted(model, tmp_pat
     assert best[0].notes == ("cuesta → costs: a term whose translation is forbidden, too",)
 
 
+def test_a_term_whose_words_went_into_what_was_begun_is_noted(model):
+    everything = Request(camber.Glossary.of({LINE: "zig zag"}), "zork")
+    one = Request(camber.Glossary.of({"habitación": "chamber"}), "zork")
+    (lost,), (kept,) = model.translations([LINE] * 2, requests=[everything, one])
+    assert (lost.text, len(lost.notes)) == ("zork", 1)
+    assert "left out, since its words went into what was begun" in lost.notes[0]
+    assert kept.text.startswith("zork")
+    assert ("chamber" in kept.text, kept.notes) == (True, ())
+
+
 @pytest.mark.slow
 def test_the_command_takes_glossaries_and_constraints(hotel_model, tmp_path):
     glossary, requests = tmp_path / "g.tsv", tmp_path / "c.jsonl"
