@@ -633,11 +633,11 @@ async def soak(server: Server, questions: Questions, place: Path, turns: Sequenc
     """Do everything; say whether all was as it should be."""
     draw, deadline = random.Random(questions.random.random()), 15.0
     begin = time.monotonic()
-    kinds = questions.all(int(min(2000, 400 * minutes)))
+    kinds = questions.all(400)
     pools = [itertools.cycle(kind) for kind in kinds]
     counts = [len(kind) for kind in kinds]
     mixture = (next(draw.choices(pools, counts)[0]) for _ in itertools.count())
-    lists = itertools.cycle(questions.batches(int(min(60, 20 * minutes))))
+    lists = itertools.cycle(questions.batches(20))
     print(f"{sum(counts)} questions, {time.monotonic() - begin:.0f} s to find out what the models say", flush=True)
     pulse = Pulse()
     clients = Clients(server.port, deadline, pulse)

@@ -183,15 +183,14 @@ class Decoding:
         """Wait for texts and take some that can be decoded together; None: there will be no more."""
         with self._ready:
             while True:
-                while self._jobs and (self._jobs[0].given_up or not self._jobs[0].waiting):
-                    self._jobs.popleft()
+                self._jobs = deque(job for job in self._jobs if job.waiting and not job.given_up)
                 if self._jobs:
                     break
                 if self._closing:
                     return None
                 self._ready.wait()
             options = self._jobs[0].options
-            alike = [job for job in self._jobs if job.options == options and not job.given_up and job.waiting]
+            alike = [job for job in self._jobs if job.options == options]
             long = sorted(job.number for job in alike if job.is_long)[:_LONG_ONES]
             alike = [job for job in alike if not job.is_long or job.number in long]
             # other threads that have nothing to do get their share

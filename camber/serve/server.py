@@ -7,10 +7,13 @@ import os
 import re
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from logging.handlers import QueueHandler, QueueListener
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from camber.engine import LOCAL, Threads
@@ -21,6 +24,8 @@ from camber.serve.settings import ServeSettings
 
 #: connections at a time that are asked of the system; those that wait their turn are many
 _CONNECTIONS = 65_536
+#: seconds after which a thread gives way to another one
+_TURN = 0.0005
 _named = re.compile(r"([A-Za-z]{2,8}(?:[-_][A-Za-z]{4})?(?:_[A-Za-z]{2})?)-([A-Za-z]{2,8}(?:[-_]\w+)*)=(.+)", re.DOTALL)
 
 
@@ -67,7 +72,7 @@ def serve(
     log.info("serving on http://%s:%d (process %d)", shown, listening.getsockname()[1], os.getpid())
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
-        with _ending_well():
+        with _ending_well(), _taking_turns(), _writing_aside():
             uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
@@ -86,6 +91,35 @@ def _ending_well() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _taking_turns() -> Iterator[None]:
+    """Let threads give way to each other often.
+
+    The one that answers gives way whenever it sends something, and would then wait for as long as decoders may go on.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+@contextmanager
+def _writing_aside() -> Iterator[None]:
+    """Let a thread of its own write the log: writing is giving way, too."""
+    logger = logging.getLogger("camber")
+    before, lines = list(logger.handlers), SimpleQueue[logging.LogRecord]()
+    listener = QueueListener(lines, *before, respect_handler_level=True)
+    listener.start()
+    logger.handlers = [QueueHandler(lines)]
+    try:
+        yield
+    finally:
+        logger.handlers = before
+        listener.stop()
 
 
 MISSING = "the server needs packages that are not installed; install them with: pip install 'camber[serve]'"

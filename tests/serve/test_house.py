@@ -234,6 +234,24 @@ def test_what_is_not_done_by_the_deadline_is_refused_and_never_begun() -> None:
     _decoding(work)
 
 
+def test_what_was_given_up_is_kept_no_longer() -> None:
+    async def work(decoding: Decoding, slow: Slow) -> None:
+        first = asyncio.create_task(_asked(decoding, slow, ["first"]))
+        await _begun(slow)
+        patient = asyncio.create_task(_asked(decoding, slow, [f"patient {k}" for k in range(9)]))
+        await asyncio.sleep(0)
+        for _ in range(30):
+            with pytest.raises(Busy):
+                await _asked(decoding, slow, ["late"], seconds=0.001)
+        slow.go.set()
+        await first
+        await _begun(slow, 2)
+        assert len(decoding._jobs) <= 1
+        await patient
+
+    _decoding(work, batch=4)
+
+
 def test_one_bad_text_spoils_no_other_request() -> None:
     async def work(decoding: Decoding, slow: Slow) -> None:
         first = asyncio.create_task(_asked(decoding, slow, ["first"]))
