@@ -90,18 +90,24 @@ def difference(output: str, reference: str) -> Markup:
 def two_sides(one: str, two: str, references: Sequence[str] = ()) -> tuple[Markup, Markup]:
     """Mark the words by which two translations differ: those that a reference has, and those that none has.
 
-    Without references, words of the first that the second lacks are marked as lost, those of the second as new.
+    Without references, words of the first that the second lacks are marked as lost, those of the second as new. A word
+    of a reference counts once: what both translations have of it is taken first.
 
     >>> two_sides("a large house", "a big house", ["a big house"])
     ('a <del>large</del> house', 'a <ins>big</ins> house')
+    >>> two_sides("the key the", "the key here", ["the key here"])
+    ('the key <del>the</del>', 'the key <ins>here</ins>')
     """
     known = Counter[str]()
     for line in references:
         known |= Counter(word.lower() for word in _words(line))
+    pieces = list(differences(one, two))
+    known.subtract(word.lower() for piece in pieces if piece.same for word in _words(piece.one))
+    left = (known.copy(), known.copy())
     sides: tuple[list[Markup], list[Markup]] = ([], [])
-    for piece in differences(one, two):
-        for side, words, kind in zip(sides, piece[:2], ("del", "ins"), strict=True):
-            side.append(escape(words) if piece.same else _marked(words, known if references else None, kind))
+    for piece in pieces:
+        for side, words, wanted, kind in zip(sides, piece[:2], left, ("del", "ins"), strict=True):
+            side.append(escape(words) if piece.same else _marked(words, wanted if references else None, kind))
     return join(sides[0]), join(sides[1])
 
 
@@ -109,11 +115,13 @@ def _words(line: str) -> list[str]:
     return [word for _, word in _WORDS.findall(line)]
 
 
-def _marked(words: str, known: Counter[str] | None, kind: str) -> Markup:
-    """Mark the words of a piece, neighbours of one kind together."""
+def _marked(words: str, wanted: Counter[str] | None, kind: str) -> Markup:
+    """Mark the words of a piece, neighbours of one kind together; those that are wanted are taken."""
     runs: list[tuple[str, str]] = []
     for space, word in _WORDS.findall(words):
-        right = kind if known is None else "ins" if known[word.lower()] > 0 else "del"
+        right = kind if wanted is None else "ins" if wanted[word.lower()] > 0 else "del"
+        if wanted is not None:
+            wanted[word.lower()] -= 1
         if runs and runs[-1][0] == right:
             runs[-1] = (right, runs[-1][1] + space + word)
         else:
