@@ -35,6 +35,8 @@ class PlacedTag(NamedTuple):
     token: int
     inside: int  # characters of the token that are before it
     left: bool  # no white space between what is before and the tag
+    gap: str = ""  # what is between the tokens that it stands between
+    skip: int = 0  # characters of it that are before the tag
 
 
 def tags_of_sentences(
@@ -70,7 +72,13 @@ def placed_tags(
         left = token > 0 and ends[token - 1] == at
         if inside or token == 0 or (left and start == at):  # there is no white space beside it
             left = tag.kind == CLOSE or (left and tag.kind != OPEN)
-        placed.append(PlacedTag(text, tag.kind, partner, token, inside, left))
+        gap = skip = 0
+        if not inside and 0 < token < len(found):
+            gap, skip = start - ends[token - 1], at - ends[token - 1]
+        between = raw[start - gap : start]
+        placed.append(
+            PlacedTag(text, tag.kind, partner, token, inside, left, "".join(between), len("".join(between[:skip])))
+        )
     return tuple(placed)
 
 
@@ -245,6 +253,26 @@ def _place(tag: PlacedTag | None, border: int, copies: dict[int, int], *, opens:
     return (border, 0)
 
 
+def _between(tags: Sequence[PlacedTag], gap: str) -> list[str]:
+    """Return the tags that stand between two tokens, and the white space there.
+
+    That goes where the fewest tags have it on the wrong side; if it is that of the source, tags may be in the middle.
+    """
+    if len(gap) > 1 and all(tag.gap == gap for tag in tags):
+        out, done = [], 0
+        for tag in tags:
+            out += [gap[done : tag.skip], tag.text]
+            done = max(done, tag.skip)
+        return [*out, gap[done:]]
+    wrong = sum(tag.left for tag in tags)
+    split, least = 0, wrong
+    for count, tag in enumerate(tags, 1):
+        wrong += -1 if tag.left else 1
+        if wrong < least:
+            split, least = count, wrong
+    return [*(tag.text for tag in tags[:split]), gap, *(tag.text for tag in tags[split:])]
+
+
 def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps: Sequence[str]) -> Retagged:
     out: list[str] = []
     places: list[tuple[int, int]] = []
@@ -257,16 +285,7 @@ def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps:
         if to == len(tokens):
             out += [tag.text for tag in here]
             break
-        # white space goes where the fewest tags have it on the wrong side
-        wrong = sum(tag.left for tag in here)
-        split, least = 0, wrong
-        for count, tag in enumerate(here, 1):
-            wrong += -1 if tag.left else 1
-            if wrong < least:
-                split, least = count, wrong
-        out += [tag.text for tag in here[:split]]
-        out.append(gaps[to])
-        out += [tag.text for tag in here[split:]]
+        out += _between(here, gaps[to])
         token, done = tokens[to], 0
         length += len(gaps[to]) + sum(len(tag.text) for tag in here)
         start = length

@@ -73,6 +73,8 @@ CASES = {
     "comparisons": "1 < 2 and 3 > 2, a<b",
     "a placeholder in a pair": "<b>{name}</b>, %s",
     "tags in code": "Write ``<b>`` or `</b>`",
+    "an invisible space at the beginning of a pair": "one <b>\u200btwo</b> three",
+    "an invisible space at the end of a pair": "one <b>two\u200b</b> three",
     "Chinese": "他们<b>俩都</b>在。<i>我们</i>走吧！",
 }  # fmt: skip
 ENTITIES = ("A&nbsp;B &amp; C &lt;tag&gt;", "caf&eacute; &#8364; &#x20AC; &bogus; &", "a &lt; <b>b &amp;</b> c", "R&D")
