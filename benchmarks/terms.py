@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """A glossary of 500 words that the training translates otherwise; completing translations.
 
-    python benchmarks/terms.py [--data ../shared] [--phrase MODEL] [--hiero MODEL]
+    python benchmarks/terms.py [phrase] [hiero] [--data ../shared] [--phrase MODEL] [--hiero MODEL] [--pairs N]
 
-Models of tatoeba-fr-en are trained if none are given. The glossary has words of the test set: half of them shall become
-another translation of theirs, half a word that nobody has seen. "Other words" are those of outputs and references that
-no phrase pair of a glossary's word has, and the BLEU of what is left is that of both. CPU seconds of one thread.
+Models of tatoeba-fr-en are trained if none are given. With --pairs, they are trained on its first N pairs, and judged
+on 20,000 of the others that are new: the test set has too few other words to tell small differences. The glossary has
+words of what is translated: half of them shall become another translation of theirs, half a word that nobody has seen.
+"Other words" are those of outputs and references that no phrase pair of a glossary's word has, and the BLEU of what is
+left is that of both. CPU seconds of one thread.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import sacrebleu
 
 from camber.decode.terms import TermFinder
 from camber.engine import Threads
-from camber.files import read_lines
+from camber.files import read_lines, write_lines
 from camber.formats.glossary.glossary import Glossary
 from camber.metrics.bleu import BLEU
 from camber.model.translator import Translator, load
@@ -31,7 +33,7 @@ from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 
 ONE = Threads(1)
-TERMS = 500
+TERMS, HELD = 500, 20_000
 LANGUAGES = {"text": {"source_lang": "fr", "target_lang": "en"}}
 
 
@@ -71,13 +73,14 @@ def interval(one: np.ndarray, two: np.ndarray, metric: BLEU) -> tuple[float, flo
     return float(low), float(high)
 
 
-def measure_terms(name: str, model: Translator, glossary: Glossary, words: set[str], data: Path, part: str) -> None:
-    """Print what a glossary does to the translations of the test set."""
-    lines, references = read_lines(data / f"{part}.fr"), read_lines(data / f"{part}.en")
+def measure_terms(
+    name: str, model: Translator, glossary: Glossary, words: set[str], lines: list[str], references: list[str]
+) -> None:
+    """Print what a glossary does to translations."""
     finder = TermFinder(glossary, model.text)
     times, texts = {}, {}
     model.translate(lines[:20], ONE, glossary=glossary)
-    for kind, used in (("without", None), ("with", glossary)) * 2:
+    for kind, used in (("without", None), ("with", glossary)) * (2 if len(lines) < HELD else 1):
         start = time.process_time()
         texts[kind] = model.translate(lines, ONE, glossary=used)
         times[kind] = min(times.get(kind, np.inf), time.process_time() - start)
@@ -127,29 +130,43 @@ def measure_prefixes(name: str, model: Translator, data: Path) -> None:
 def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("methods", nargs="*", help="phrase, hiero (default: both)")
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
     parser.add_argument("--phrase", type=Path, help="a phrase model of tatoeba-fr-en")
     parser.add_argument("--hiero", type=Path, help="a hierarchical one")
+    parser.add_argument(
+        "--pairs", type=int, help="train on so many pairs, and translate others instead of the test set"
+    )
     parser.add_argument("--part", choices=("dev", "test"), default="test", help="which set is translated")
     options = parser.parse_args()
     data = options.data / "data" / "tatoeba-fr-en"
     if not data.is_dir():
         sys.exit(f"{data}: no such folder; give --data")
+    lines, references = read_lines(data / f"{options.part}.fr"), read_lines(data / f"{options.part}.en")
     with tempfile.TemporaryDirectory() as folder:
+        pairs = data / "train.fr", data / "train.en"
+        if options.pairs is not None:
+            sides = [read_lines(path) for path in pairs]
+            pairs = Path(folder) / "train.fr", Path(folder) / "train.en"
+            for path, side in zip(pairs, sides, strict=True):
+                write_lines(path, side[: options.pairs])
+            known = set(sides[0][: options.pairs])
+            new = [number for number in range(options.pairs, len(sides[0])) if sides[0][number] not in known][:HELD]
+            lines, references = ([side[number] for number in new] for side in sides)
         models = {}
-        for method in ("phrase", "hiero"):
+        for method in dict.fromkeys(["phrase", *(options.methods or ["hiero"])]):  # phrases make the glossary
             path = getattr(options, method)
             if path is None:
                 path = Path(folder) / method
                 settings = TrainSettings.from_dict(LANGUAGES)
                 dev = {"dev_source": data / "dev.fr", "dev_target": data / "dev.en"}
-                train(data / "train.fr", data / "train.en", path, method=method, settings=settings, **dev)
+                train(*pairs, path, method=method, settings=settings, engine=ONE, **dev)
             models[method] = load(path)
-        glossary, words = make_glossary(models["phrase"], read_lines(data / f"{options.part}.fr"))
-        for method, model in models.items():
-            measure_terms(method, model, glossary, words, data, options.part)
-            if "prefix" in model.decoder.takes:
-                measure_prefixes(method, model, data)
+        glossary, words = make_glossary(models["phrase"], lines)
+        for method in options.methods or models:
+            measure_terms(method, models[method], glossary, words, lines, references)
+            if "prefix" in models[method].decoder.takes and options.pairs is None:
+                measure_prefixes(method, models[method], data)
 
 
 if __name__ == "__main__":
