@@ -377,7 +377,7 @@ def growth(data: Path, limit: int) -> dict[str, Any]:
     french, english = read_parallel(folder / "train.fr", folder / "train.en")
     bitext = Bitext.encode([*map(pipeline.source_tokens, french)], [*map(pipeline.target_tokens, english)])
     lines = [" ".join(pipeline.source_tokens(line)) for line in read_lines(folder / "test.fr")][:limit]
-    alignment, seconds = cpu(lambda: align_corpus(bitext, AlignSettings(model="quick"), 1))
+    alignment, seconds = cpu(lambda: align_corpus(bitext, AlignSettings(model="quick"), Threads(1)))
     rows = []
     for size in SIZES:
         some = first_pairs(bitext, alignment, min(size, len(bitext)))

@@ -6,6 +6,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+#: words without links that may join a rule at an edge
+LOOSE = 2
+
 
 @dataclass
 class Rule:
@@ -114,14 +117,16 @@ def smallest_box(links, length, low, high):
     return min(spans, key=lambda span: span[1] - span[0], default=None)
 
 
-def loosened(links, span, length, max_span):
-    """The target span and all longer ones that have the same links."""
+def loosened(links, span, length, max_span, gaps):
+    """The target span and all longer ones that have the same links: a few words join it, but none beside a gap."""
     linked = {t for _, t in links}
     low, high = span
+    before = 0 if low in {a for a, _ in gaps} else LOOSE
+    behind = 0 if high in {b for _, b in gaps} else LOOSE
     return [
         (a, b)
-        for a in range(low + 1)
-        for b in range(high, length + 1)
+        for a in range(max(0, low - before), low + 1)
+        for b in range(high, min(length, high + behind) + 1)
         if b - a <= max_span and not linked & {*range(a, low), *range(high, b)}
     ]
 
@@ -153,7 +158,9 @@ def rules_at(pair, parts, max_span, max_symbols, max_nonterminals, min_gap, edge
     def choices(span, gaps):
         """Write down a box as rules, one for each choice of its edges."""
         targets = box(links, *span)
-        spans = [targets] if edges == "tight" else loosened(links, targets, len(target), max_span)
+        spans = [targets]
+        if edges == "loose":
+            spans = loosened(links, targets, len(target), max_span, [box(links, *gap) for gap in gaps])
         return [rule(gaps, *targets) for targets in spans]
 
     def rule(gaps, target_low, target_high):

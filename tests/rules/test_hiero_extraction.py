@@ -313,3 +313,15 @@ def test_loose_edges_are_no_longer_than_a_span():
     raw = extractor.raw(["a"])
     assert set(as_dictionary(raw)) == {(("a",), target) for target in (("A",), ("x", "A"), ("A", "x"))}
     assert raw.column("count_st").tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_two_words_join_a_loose_edge_and_none_beside_a_gap():
+    pairs = [(["a", "b"], ["x", "x", "x", "A", "y", "B", "z"], [(0, 3), (1, 5)])]
+    rules = as_dictionary(HieroExtractor(index_of(pairs)).raw(["a", "b"]))
+    assert {target for source, target in rules if source == ("b",)} == {
+        ("B",), ("y", "B"), ("B", "z"), ("y", "B", "z"),
+    }  # fmt: skip
+    assert {target for source, target in rules if source == (-1, "b")} == {(-1, "y", "B"), (-1, "y", "B", "z")}
+    assert {target for source, target in rules if source == ("a", -1)} == {
+        ("A", "y", -1), ("x", "A", "y", -1), ("x", "x", "A", "y", -1),
+    }  # fmt: skip

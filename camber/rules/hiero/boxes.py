@@ -2,7 +2,9 @@
 
 A pattern begins and ends with a word and may have gaps. A *box* is a source span with the target span that its links
 cover; it is *closed* if no link leaves it. A rule is a closed box in which every gap is a closed box too. Spans are
-tight: their outermost words are linked. (Chiang 2007, sec. 3; which boxes are tried at an occurrence: Lopez 2008.)
+tight: their outermost words are linked. (Chiang 2007, sec. 3; which boxes are tried at an occurrence: Lopez 2008.) On
+the target side, words without links may join a box afterwards, where it ends in a word: beside a gap, they join what
+fills it.
 
 From every occurrence come at most four rules: the pattern alone, with a non-terminal on its left, on its right, on both
 sides. Of all spans that an outer non-terminal could have, the shortest is taken. A pattern that is no closed box by
@@ -33,7 +35,7 @@ class Limits(NamedTuple):
     max_nonterminals: int
     min_gap: int
     samples: int
-    loose: int  # 1: target words without links may stand at the edges of a rule
+    loose: int  # how many target words without links may join a rule at an edge
 
 
 @kernel
@@ -89,13 +91,17 @@ def closed_gap(blocks, source, target, low, high, max_span, gaps, slot):
 
 
 @kernel_inlined
-def loosen(blocks, block, low, high):
-    """Return the longest target span around low:high that has no more links: where it may begin, where it may end."""
+def loosen(blocks, block, low, high, most_before, most_behind):
+    """Return the longest target span around low:high that has no more links: where it may begin, where it may end.
+
+    At most so many words join it before and behind.
+    """
     length = np.int64(blocks[block + 2])
     target = block + HEAD + np.int64(blocks[block + 1])
-    while low > 0 and blocks[target + low - 1] < 0:
+    least, most = max(0, low - most_before), min(length, high + most_behind)
+    while low > least and blocks[target + low - 1] < 0:
         low -= 1
-    while high < length and blocks[target + high] < 0:
+    while high < most and blocks[target + high] < 0:
         high += 1
     return low, high
 

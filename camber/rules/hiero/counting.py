@@ -67,10 +67,13 @@ class Scratch(NamedTuple):
     chunks: AnyArray  # int64[4, 2]: the contiguous parts of an occurrence: position, length
     gaps: AnyArray  # int64[8, 2]: target spans of gaps
     boxes: AnyArray  # int64[4, 7]: what `find_boxes` found
-    target_side: AnyArray  # int64[MOST_TARGET]: the target side of a rule
-    place: AnyArray  # int64[MOST_TARGET]: where a target word stands in it
+    target_side: AnyArray  # int64[2 * MOST_TARGET]: the target side of a rule, with all words that may join it
+    place: AnyArray  # int64[2 * MOST_TARGET]: where a target word stands in it
     bits: AnyArray  # int64[MOST_SYMBOLS]: links of every source symbol
     weights: AnyArray  # float64[MOST_SYMBOLS, 3]: lexical weights of every source symbol
+    patterns: AnyArray  # int64[1]: how many there were so far
+    seen: AnyArray  # int64[power of two]: for which pattern and target word the rows of `given` are; -1: none
+    given: AnyArray  # float64[, 2 * MOST_SYMBOLS + 1]: p(t|s) and p(s|t) for every source symbol, and the best p(t|s)
     extracted: AnyArray  # int64[4]: rules extracted from the pattern at hand, by extension
 
 
@@ -86,7 +89,7 @@ class Rules(NamedTuple):
     link_offsets: AnyArray  # int64[]
 
 
-@kernel
+@kernel_inlined
 def collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, size, parts, places):
     """Extract rules at sampled occurrences of the pattern ``scratch.own``, and score them."""
     wanted = _wanted(scratch.matches, places, len(words), limits.max_span)
@@ -97,6 +100,7 @@ def collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, s
     for k in range(4):
         scratch.extracted[k] = 0
     status, batch = DONE, scratch.batch
+    slots = scratch.slots[: _slots_for(taken, limits, len(scratch.slots))]
     for n in range(taken):
         if n % len(batch) == 0:
             _fetch(corpus, limits.samples, scratch, sizes, lists, parts, n)
@@ -107,14 +111,15 @@ def collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, s
         )
         for b in range(count):
             scratch.extracted[scratch.boxes[b, 0]] += 1
-            status = _count_choices(corpus, block, scratch, rules, sizes, oldest, parts, b, limits)
+            status = _count_choices(corpus, block, slots, scratch, rules, sizes, oldest, parts, b, limits)
             if status != DONE:
                 break
         if status != DONE:
             break
     for rule in range(oldest, sizes[0]):
-        scratch.slots[scratch.rows[rule - oldest, 1]] = -1
+        slots[scratch.rows[rule - oldest, 1]] = -1
     if status == DONE:
+        scratch.patterns[0] += 1
         for rule in range(oldest, sizes[0]):
             if not _finish(lexicon, ids, scratch, rules, rule, rule - oldest, size, taken):
                 status = RULES
@@ -122,6 +127,15 @@ def collect(corpus, lexicon, words, ids, limits, scratch, rules, sizes, lists, s
     if status != DONE:
         sizes[1] = 0
     return status
+
+
+@kernel
+def _slots_for(taken, limits, most):
+    """Return how many slots are enough for the rules of so many occurrences: the fewer, the nearer they are."""
+    room = 64
+    while room < 8 * (1 + limits.loose) * (1 + limits.loose) * taken and room < most:
+        room *= 2
+    return room
 
 
 @kernel
@@ -187,52 +201,66 @@ def _place_chunks(chunks, parts, occurrence, sentence):
 
 
 @kernel_inlined
-def _count_choices(corpus, block, scratch, rules, sizes, oldest, parts, b, limits):
-    """Count the rules of box `b` of an occurrence, one for each choice of its edges; return what ran out of room."""
-    boxes = scratch.boxes
-    low, high = boxes[b, 1], boxes[b, 2]
+def _count_choices(corpus, block, slots, scratch, rules, sizes, oldest, parts, b, limits):
+    """Count the rules of box `b` of an occurrence, one for each choice of its edges; return what ran out of room.
+
+    The target sides of all choices are pieces of the longest one, and their links are those of the shortest.
+    """
+    boxes, rows, side = scratch.boxes, scratch.rows, scratch.target_side
+    extension, low, high = boxes[b, 0], boxes[b, 1], boxes[b, 2]
     first, last = low, high
-    if limits.loose != 0:
-        first, last = loosen(corpus.blocks, block, low, high)
+    if limits.loose > 0:
+        before, behind = _room_at_edges(scratch.gaps, boxes, b, parts, limits)
+        first, last = loosen(corpus.blocks, block, low, high, before, behind)
+    target = block + HEAD + corpus.blocks[block + 1] + corpus.blocks[block + 2]  # the target words
+    size = _target_side(corpus.blocks, target, parts, scratch.gaps, boxes, b, first, last, side, scratch.place)
+    symbols = _read_links(corpus, block, scratch, parts, extension & LEFT, low)
     choices = 0
     for begin in range(first, low + 1):
         choices += max(0, min(last, begin + limits.max_span) - high + 1)
+    share = 1.0 / choices
     for begin in range(first, low + 1):
-        for end in range(high, min(last, begin + limits.max_span) + 1):
-            boxes[b, 1] = begin
-            boxes[b, 2] = end
-            status = _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b, 1.0 / choices)
-            if status != DONE:
-                return status
+        start, end = begin - first, size - (last - high)  # of the choice with no words behind
+        h = extension + 1
+        for k in range(start, end):
+            h = h * 0x2545F4914F6CDD1D + side[k] + 3
+        for _ in range(high, min(last, begin + limits.max_span) + 1):
+            row = _row(slots, scratch, rules, sizes, oldest, extension, start, end, mix(h))
+            if row < 0:
+                return RULES
+            rows[row, 2] += 1
+            rules.raw[oldest + row, 1] += share
+            if not _count_links(scratch.variants, rows, row, scratch.bits, low - begin, symbols, sizes):
+                return VARIANTS
+            if end < size:
+                h = h * 0x2545F4914F6CDD1D + side[end] + 3
+            end += 1
     return DONE
 
 
 @kernel_inlined
-def _count_rule(corpus, block, scratch, rules, sizes, oldest, parts, b, share):
-    """Count the rule in box `b` of an occurrence, as much as its `share`; return what ran out of room."""
-    boxes, rows = scratch.boxes, scratch.rows
-    target = block + HEAD + corpus.blocks[block + 1] + corpus.blocks[block + 2]  # the target words
-    target_size, h = _target_side(
-        corpus.blocks, target, parts, scratch.gaps, boxes, b, scratch.target_side, scratch.place
-    )
-    extension = boxes[b, 0]
-    row = _row(
-        scratch.slots, rows, rules.target, rules.target_offsets, rules.raw, sizes, oldest, extension,
-        scratch.target_side, target_size, h,
-    )  # fmt: skip
-    if row < 0:
-        return RULES
-    rows[row, 2] += 1
-    rules.raw[oldest + row, 1] += share
-    symbols = _read_links(corpus, block, scratch, parts, extension & LEFT, boxes[b, 1])
-    return DONE if _count_links(scratch.variants, rows, row, scratch.bits, symbols, sizes) else VARIANTS
+def _room_at_edges(gaps, boxes, b, parts, limits):
+    """Return how many words without links may join box `b` before and behind: none where a non-terminal ends.
+
+    A word beside a non-terminal joins the rule that fills it.
+    """
+    extension, low, high = boxes[b, 0], boxes[b, 1], boxes[b, 2]
+    room = limits.max_span - (high - low)
+    before = behind = min(limits.loose, room)
+    if extension & LEFT:
+        before, behind = before * (boxes[b, 3] != low), behind * (boxes[b, 4] != high)
+    if extension & RIGHT:
+        before, behind = before * (boxes[b, 5] != low), behind * (boxes[b, 6] != high)
+    for k in range(parts - 1):
+        before, behind = before * (gaps[INSIDE + k, 0] != low), behind * (gaps[INSIDE + k, 1] != high)
+    return before, behind
 
 
 @kernel_inlined
 def _read_links(corpus, block, scratch, parts, left, low_target):
     """Write the links of every source symbol of a rule as bits; return how many symbols there are up to the last word.
 
-    `left`: 1 if the rule begins with a non-terminal; `low_target`: where its target side begins.
+    `left`: 1 if the rule begins with a non-terminal; `low_target`: where bits count from.
     """
     chunks, place, bits = scratch.chunks, scratch.place, scratch.bits
     for k in range(MOST_SYMBOLS):
@@ -253,13 +281,15 @@ def _read_links(corpus, block, scratch, parts, left, low_target):
 
 
 @kernel
-def _target_side(words, target, parts, gaps, boxes, b, target_side, place):
-    """Write the target side of a box, and where its words stand; return its length and a hash."""
-    extension, low, high = boxes[b, 0], boxes[b, 1], boxes[b, 2]
+def _target_side(words, target, parts, gaps, boxes, b, first, last, target_side, place):
+    """Write the target side of a box whose edges are at `first` and `last`; return how many symbols it has.
+
+    In `place` is where words from the box' own edge on stand, counted from there.
+    """
+    extension, low = boxes[b, 0], boxes[b, 1]
     left, right = extension & LEFT, (extension & RIGHT) >> 1
-    size, at = 0, low
-    h = extension + 1
-    while at < high:
+    size, at = 0, first
+    while at < last:
         symbol, end = np.int64(words[target + at]), at + 1
         # non-terminals have the numbers of their gaps in the order of the source side
         if left == 1 and at == boxes[b, 3]:
@@ -270,24 +300,28 @@ def _target_side(words, target, parts, gaps, boxes, b, target_side, place):
             for k in range(parts - 1):
                 if at == gaps[INSIDE + k, 0]:
                     symbol, end = -(left + k + 1), gaps[INSIDE + k, 1]
-        place[at - low] = size
+        if at >= low:
+            place[at - low] = size - (low - first)
         target_side[size] = symbol
-        h = h * 0x2545F4914F6CDD1D + symbol + 3
         size += 1
         at = end
-    return size, mix(h)
+    return size
 
 
-@kernel
-def _row(slots, rows, target, target_offsets, raw, sizes, oldest, extension, target_side, size, h):
-    """Return the row of the rule with this target side, a new one if there is none yet; -1: no room."""
-    slot = first_slot(slots, h)
+@kernel_inlined
+def _row(slots, scratch, rules, sizes, oldest, extension, first, last, h):
+    """Return the row of the rule whose target side is ``scratch.target_side[first:last]``, a new one if there is none.
+
+    -1: no room.
+    """
+    rows, target, target_offsets = scratch.rows, rules.target, rules.target_offsets
+    size, slot = last - first, first_slot(slots, h)
     while slots[slot] >= 0:
         row = slots[slot]
         if rows[row, 0] == h:
             start = target_offsets[oldest + row]
-            same = target_offsets[oldest + row + 1] - start == size and raw[oldest + row, 0] == extension
-            if same and same_run(target, start, target_side, 0, size):
+            same = target_offsets[oldest + row + 1] - start == size and rules.raw[oldest + row, 0] == extension
+            if same and same_run(target, start, scratch.target_side, first, size):
                 return row
         slot = next_slot(slots, slot)
     rule = sizes[0]
@@ -296,10 +330,10 @@ def _row(slots, rows, target, target_offsets, raw, sizes, oldest, extension, tar
     if rule + 2 > len(target_offsets) or start + size > len(target) or 2 * row + 2 > len(slots):
         return -1
     for k in range(size):
-        target[start + k] = target_side[k]
+        target[start + k] = scratch.target_side[first + k]
     target_offsets[rule + 1] = start + size
-    raw[rule, 0] = extension  # until the features are known, as is the count in the next column
-    raw[rule, 1] = 0.0
+    rules.raw[rule, 0] = extension  # until the features are known, as is the count in the next column
+    rules.raw[rule, 1] = 0.0
     slots[slot] = row
     rows[row, 0] = h
     rows[row, 1] = slot
@@ -310,13 +344,16 @@ def _row(slots, rows, target, target_offsets, raw, sizes, oldest, extension, tar
 
 
 @kernel
-def _count_links(variants, rows, row, bits, symbols, sizes):
-    """Count the links of a rule, to know the most frequent ones in the end; False: no room."""
+def _count_links(variants, rows, row, bits, shift, symbols, sizes):
+    """Count the links of a rule, to know the most frequent ones in the end; False: no room.
+
+    The rule begins `shift` words before what `bits` count from.
+    """
     before, variant = -1, rows[row, 3]
     while variant >= 0:
         same, k = True, 0
         while same and k < symbols:
-            same = variants[variant, 2 + k] == bits[k]
+            same = variants[variant, 2 + k] == bits[k] << shift
             k += 1
         if same:
             variants[variant, 0] += 1
@@ -332,12 +369,12 @@ def _count_links(variants, rows, row, bits, symbols, sizes):
         variants[before, 1] = variant
     variants[variant, 0] = 1
     variants[variant, 1] = -1
-    for k in range(MOST_SYMBOLS):
-        variants[variant, 2 + k] = bits[k]
+    for k in range(symbols):
+        variants[variant, 2 + k] = bits[k] << shift
     return True
 
 
-@kernel
+@kernel_inlined
 def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
     """Write the source side, the most frequent links and the raw features of a rule; False: no room."""
     rows, raw = scratch.rows, rules.raw[rule]
@@ -345,10 +382,11 @@ def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
     arity = _write_source(ids, scratch.own, size, extension, rules, rule)
     if arity < 0:
         return False
-    links = scratch.variants[_most_frequent(scratch.variants, rows[row, 3]), 2:]
-    if not _write_links(links, rules, rule):
+    left = extension & LEFT
+    links = scratch.variants[_most_frequent(scratch.variants, rows[row, 3])]
+    if not _write_links(links, left, size, rules, rule):
         return False
-    best_t, best_s, mean_t, mean_s, words = _lexical_weights(lexicon, links, scratch.weights, rules, rule)
+    best_t, best_s, mean_t, mean_s, words = _lexical_weights(lexicon, ids, links, left, size, scratch, rules, rule)
     raw[0] = count / taken
     raw[1] = best_t
     raw[2] = best_s
@@ -400,70 +438,85 @@ def _most_frequent(variants, variant):
 
 
 @kernel_inlined
-def _write_links(bits, rules, rule):
-    """Write links, given as bits of every source symbol; False: no room."""
-    sources = rules.source_offsets[rule + 1] - rules.source_offsets[rule]
+def _write_links(variant, left, size, rules, rule):
+    """Write links, given as a row of `variants` with the symbols of the pattern from `left` on; False: no room."""
     targets = rules.target_offsets[rule + 1] - rules.target_offsets[rule]
     link = rules.link_offsets[rule]
-    if link + sources * targets > len(rules.links):
+    if link + size * targets > len(rules.links):
         return False
-    for s in range(sources):
-        for t in range(targets):
-            if bits[s] >> t & 1:
+    for s in range(left, left + size):
+        bits, t = variant[2 + s], 0
+        while bits != 0:
+            if bits & 1:
                 rules.links[link, 0] = s
                 rules.links[link, 1] = t
                 link += 1
+            bits >>= 1
+            t += 1
     rules.link_offsets[rule + 1] = link
     return True
 
 
 @kernel_inlined
-def _lexical_weights(lexicon, bits, weights, rules, rule):
+def _lexical_weights(lexicon, ids, variant, left, size, scratch, rules, rule):
     """Return the lexical weights p(t|s) and p(s|t), best and mean, and the number of target words.
 
     Best: the best source word for every target word and the other way round, NULL included. Mean: over linked words
-    (Koehn et al. 2003).
+    (Koehn et al. 2003). Links are a row of `variants`, whose symbols are those of the pattern from `left` on.
     """
-    start, end = rules.source_offsets[rule], rules.source_offsets[rule + 1]
+    own, weights, given = scratch.own, scratch.weights, scratch.given
     best_t, best_s, mean_t, mean_s = 1.0, 1.0, 1.0, 1.0
     words = 0
-    for s in range(end - start):  # per source symbol: the best, the sum and the number of its counterparts
-        source = rules.source[start + s]
-        weights[s, 0] = lexicon.source_null[source] if source >= 0 else 1.0
-        weights[s, 1] = 0.0
-        weights[s, 2] = 0.0
-    target_start = rules.target_offsets[rule]
-    for t in range(rules.target_offsets[rule + 1] - target_start):
-        target = rules.target[target_start + t]
+    for k in range(size):  # per symbol of the pattern: the best, the sum and the number of its counterparts
+        weights[k, 0] = lexicon.source_null[ids[own[k]]] if own[k] >= 0 else 1.0
+        weights[k, 1] = 0.0
+        weights[k, 2] = 0.0
+    start = rules.target_offsets[rule]
+    for t in range(rules.target_offsets[rule + 1] - start):
+        target = rules.target[start + t]
         if target < 0:
             continue
         words += 1
-        most, total, linked = lexicon.target_null[target], 0.0, 0
-        for s in range(end - start):
-            source = rules.source[start + s]
-            if source < 0:
-                continue
-            t_given_s, s_given_t = _lexical(lexicon, source, target)
-            most = max(most, t_given_s)
-            weights[s, 0] = max(weights[s, 0], s_given_t)
-            if bits[s] >> t & 1:
-                total += t_given_s
+        row = _given(lexicon, ids, size, target, scratch)
+        total, linked = 0.0, 0
+        for k in range(size):
+            weights[k, 0] = max(weights[k, 0], given[row, 2 * k + 1])
+            if variant[2 + left + k] >> t & 1:
+                total += given[row, 2 * k]
                 linked += 1
-                weights[s, 1] += s_given_t
-                weights[s, 2] += 1.0
-        best_t *= most
-        mean_t *= total / linked if linked > 0 else lexicon.target_null[target]
-    for s in range(end - start):
-        source = rules.source[start + s]
-        if source >= 0:
-            best_s *= weights[s, 0]
-            mean_s *= weights[s, 1] / weights[s, 2] if weights[s, 2] > 0 else lexicon.source_null[source]
+                weights[k, 1] += given[row, 2 * k + 1]
+                weights[k, 2] += 1.0
+        best_t *= given[row, 2 * MOST_SYMBOLS]
+        if linked > 1:
+            total /= linked
+        mean_t *= total if linked > 0 else lexicon.target_null[target]
+    for k in range(size):
+        if own[k] >= 0:
+            best_s *= weights[k, 0]
+            mean = weights[k, 1] / weights[k, 2] if weights[k, 2] > 1 else weights[k, 1]
+            mean_s *= mean if weights[k, 2] > 0 else lexicon.source_null[ids[own[k]]]
     return best_t, best_s, mean_t, mean_s, words
 
 
-@kernel
-def _lexical(lexicon, source, target):
-    """Return p(t|s) and p(s|t), 0 for words that were never linked."""
-    table = lexicon.table
-    slot = record_slot(table, source * len(lexicon.target_null) + target)
-    return table[slot]["t_given_s"], table[slot]["s_given_t"]  # 0 in a free slot
+@kernel_inlined
+def _given(lexicon, ids, size, target, scratch):
+    """Return the row of ``scratch.given`` with the probabilities of a target word beside the words of the pattern.
+
+    The rules of a pattern have many words in common, and its own are in all of them.
+    """
+    own, seen, given = scratch.own, scratch.seen, scratch.given
+    row = target & (len(seen) - 1)
+    key = scratch.patterns[0] * len(lexicon.target_null) + target
+    if seen[row] != key:
+        seen[row] = key
+        best = lexicon.target_null[target]
+        for k in range(size):
+            given[row, 2 * k] = 0.0
+            given[row, 2 * k + 1] = 0.0
+            if own[k] >= 0:
+                found = lexicon.table[record_slot(lexicon.table, ids[own[k]] * len(lexicon.target_null) + target)]
+                given[row, 2 * k] = found["t_given_s"]  # 0 in a free slot
+                given[row, 2 * k + 1] = found["s_given_t"]
+                best = max(best, given[row, 2 * k])
+        given[row, 2 * MOST_SYMBOLS] = best
+    return row

@@ -63,8 +63,9 @@ if TYPE_CHECKING:  # imported where rules have such features
     from camber.rules.measuring import Measurer
 
 
-#: Whether target words without links may stand at the edges of a rule: as numbers, what `Limits.loose` says.
-EDGES = ("tight", "loose")
+#: Whether target words without links may stand at the edges of a rule, and how many at each. More of them make many
+#: more rules, which share the same occurrences, take longer, and translate no better (experiments/hiero).
+EDGES, LOOSE = ("tight", "loose"), 2
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class HieroSettings(WordSettings, group="Hierarchical rules"):
     samples: int = setting(300, "occurrences of a source phrase that are looked at", low=1)
     edges: str = setting(
         "loose",
-        "target words without links at the edges of a rule: none (tight), or as many as there are (loose)",
+        "target words without links at the edges of a rule: none (tight), or up to two beside another word (loose)",
         choices=EDGES,
     )
     lexical: str = setting(
@@ -139,7 +140,7 @@ class HieroExtractor:
             chosen.max_nonterminals,
             chosen.min_gap,
             chosen.samples,
-            EDGES.index(chosen.edges),
+            LOOSE * EDGES.index(chosen.edges),
         )
         self._memory = PerThread()
         self._kept: _Kept | None = None
@@ -266,10 +267,13 @@ class _Memory:
             chunks=np.zeros((4, 2), i8),
             gaps=np.zeros((8, 2), i8),
             boxes=np.zeros((4, 7), i8),
-            target_side=np.zeros(MOST_TARGET, i8),
-            place=np.zeros(MOST_TARGET, i8),
+            target_side=np.zeros(2 * MOST_TARGET, i8),
+            place=np.zeros(2 * MOST_TARGET, i8),
             bits=np.zeros(MOST_SYMBOLS, i8),
             weights=np.zeros((MOST_SYMBOLS, 3)),
+            patterns=np.zeros(1, i8),
+            seen=np.full(1 << 8, -1, i8),
+            given=np.empty((1 << 8, 2 * MOST_SYMBOLS + 1)),
             extracted=np.zeros(4, i8),
         )
         self._make_rules(1 << 12)

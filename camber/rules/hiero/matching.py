@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.rules.hiero.counting import ARENA, DONE, MATCHES, MOST_SYMBOLS, PAIRS, collect
 from camber.rules.hiero.suffix_array import narrow
 
@@ -118,7 +118,7 @@ def _descend(corpus, lexicon, words, ids, root, limits, scratch, rules, sizes):
     return DONE
 
 
-@kernel
+@kernel_inlined
 def _children(words, limits, scratch, first_match, last_match, wider):
     """List the patterns of the sentence with one more word: how many, and their places in ``scratch.triples``."""
     child, table, matches, triples = scratch.child, scratch.children, scratch.matches, scratch.triples
@@ -150,7 +150,7 @@ def _children(words, limits, scratch, first_match, last_match, wider):
     return children, places
 
 
-@kernel
+@kernel_inlined
 def _follow(corpus, limits, scratch, sizes, first, last, parts, tail, wider):
     """Find every child of a pattern at every occurrence, in one pass; return how many times, -1: no room."""
     local, child, table, arena, pairs = scratch.local, scratch.child, scratch.children, scratch.arena, scratch.pairs
@@ -191,7 +191,7 @@ def _follow(corpus, limits, scratch, sizes, first, last, parts, tail, wider):
     return hits
 
 
-@kernel
+@kernel_inlined
 def _push(corpus, ids, scratch, depth, children, size, parts, low, high, top, top_match):
     """Put the children that occur onto the stack, their lists side by side above their parent's; return its height."""
     table, stack, own = scratch.children, scratch.stack, scratch.own
@@ -228,7 +228,7 @@ def _push(corpus, ids, scratch, depth, children, size, parts, low, high, top, to
     return depth
 
 
-@kernel
+@kernel_inlined
 def _deal(scratch, hits, places):
     """Hand occurrences and places in the sentence to the children they belong to."""
     table, arena, pairs = scratch.children, scratch.arena, scratch.pairs
