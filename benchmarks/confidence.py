@@ -43,12 +43,13 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", help=f"{', '.join(CASES)} (default: all)")
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
     parser.add_argument("--work", type=Path, default=Path("confidence-benchmark"))
+    parser.add_argument("--lines", type=int, help="translate only the first lines of the test sets")
     arguments = parser.parse_args()
     if not (arguments.data / "data").is_dir():
         sys.exit(f"{arguments.data / 'data'} is absent: give the folder that holds data/multi30k with --data")
     arguments.work.mkdir(parents=True, exist_ok=True)
     for name in arguments.cases or CASES:
-        measure(name, arguments.data / "data", arguments.work)
+        measure(name, arguments.data / "data", arguments.work, arguments.lines)
 
 
 def opened(name: str, data: Path, work: Path) -> camber.Translator:
@@ -66,10 +67,10 @@ def opened(name: str, data: Path, work: Path) -> camber.Translator:
     return model
 
 
-def measure(name: str, data: Path, work: Path) -> None:
+def measure(name: str, data: Path, work: Path, most: int | None) -> None:
     model = opened(name, data, work)
     folder, source, target, _ = CASES[name]
-    lines, references = (read_lines(data / folder / f"test.{language}") for language in (source, target))
+    lines, references = (read_lines(data / folder / f"test.{language}")[:most] for language in (source, target))
     seconds = {}
     for sure in (False, True, False, True):  # the second time around counts: everything is in memory then
         start = time.process_time()

@@ -137,6 +137,7 @@ def main() -> None:
     parser.add_argument(
         "--pairs", type=int, help="train on so many pairs, and translate others instead of the test set"
     )
+    parser.add_argument("--lines", type=int, help="translate only the first lines")
     parser.add_argument("--part", choices=("dev", "test"), default="test", help="which set is translated")
     options = parser.parse_args()
     data = options.data / "data" / "tatoeba-fr-en"
@@ -163,6 +164,7 @@ def main() -> None:
                 train(*pairs, path, method=method, settings=settings, engine=ONE, **dev)
             models[method] = load(path)
         glossary, words = make_glossary(models["phrase"], lines)
+        lines, references = lines[: options.lines], references[: options.lines]
         for method in options.methods or models:
             measure_terms(method, models[method], glossary, words, lines, references)
             if "prefix" in models[method].decoder.takes and options.pairs is None:

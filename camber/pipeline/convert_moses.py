@@ -68,6 +68,7 @@ def convert_moses(ini: str | Path, model: str | Path) -> None:
         settings = DecodeSettings(
             distortion_limit=moses.whole("distortion-limit", 6),
             pop_limit=moses.whole("cube-pruning-pop-limit", DecodeSettings().pop_limit),
+            unknown="move",  # as they do there
         )
     except SettingsError as error:
         raise InputError(str(error), ini) from None

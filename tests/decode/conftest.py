@@ -28,7 +28,7 @@ class Anchor(NamedTuple):
         """Return a decoder with other settings."""
         own = self.translator.decoder
         weights = dict(zip(own.names, own.weights.tolist(), strict=True))
-        return PhraseDecoder(own.rules, own.languages, weights, DecodeSettings(**settings))
+        return PhraseDecoder(own.rules, own.languages, weights, DecodeSettings(**{"unknown": "move"} | settings))
 
 
 @pytest.fixture(scope="session")

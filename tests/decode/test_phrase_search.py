@@ -18,7 +18,7 @@ from camber.decode.phrase.decoder import PhraseDecoder
 from camber.decode.phrase.features import feature_names, features
 from camber.decode.phrase.options import HEARD
 from camber.decode.phrase.search import extend
-from camber.decode.phrase.settings import DecodeSettings
+from camber.decode.phrase.settings import UNKNOWN_WORDS, DecodeSettings
 from camber.engine import Threads
 from camber.features.feature import INDICATOR, names_of
 from camber.lm.ngrams import step
@@ -56,9 +56,9 @@ def toy(
     return model, weights, decoder
 
 
-def random_sentence(rng, length):
+def random_sentence(rng, length, strange=0.08):
     """Draw known words, and now and then one that no rule has."""
-    return [str(word) for word in rng.choice((*SOURCE, "strange"), length, p=[0.23] * 4 + [0.08])]
+    return [str(word) for word in rng.choice((*SOURCE, "strange"), length, p=[(1 - strange) / 4] * 4 + [strange])]
 
 
 def steps_of(decoder, sentence, derivation):
@@ -87,7 +87,9 @@ cases = st.fixed_dictionaries(
         "language_models": st.integers(0, 2),
         "order": st.integers(1, 3),
         "with_reordering": st.booleans(),
+        "strange": st.sampled_from((0.08, 0.4)),
         "option_limit": st.sampled_from((20, 20, 2, 1)),
+        "unknown": st.sampled_from(UNKNOWN_WORDS),
         "names": st.sampled_from((naive.SCORES, naive.SCORES, ("count_st", "lex_s_given_t", "count_s", "count_t"))),
     }
 )
@@ -106,8 +108,10 @@ def make(case):
         with_reordering=case["with_reordering"],
         names=case["names"],
     )
-    sentence = random_sentence(rng, case["length"])
-    expected = naive.search(model, sentence, weights, case["limit"], case["option_limit"])
+    decoder = decoder.searching({"unknown": case["unknown"]})
+    sentence = random_sentence(rng, case["length"], case["strange"])
+    moving = case["unknown"] == "move"
+    expected = naive.search(model, sentence, weights, case["limit"], case["option_limit"], moving=moving)
     return model, expected, decoder, sentence
 
 
@@ -305,3 +309,21 @@ def test_a_beam_stops_stacks_early_and_lists_have_none(seed):
     assert weight != 0
     assert pops < all_pops
     assert np.array_equal(searched(1.0, nbest=2)[0], searched(0.0, nbest=2)[0])
+
+
+def test_unknown_words_stay_between_their_neighbours_however_the_model_would_have_them():
+    """The language model prefers every order to that of the source; what is known still moves."""
+    half = {word: [naive.Rule((word.upper(),), (0.5,) * 4, (0.1, 0.1, 0.8) * 2)] for word in ("a", "b", "c", "d")}
+    rules = {(word,): some for word, some in half.items()}
+    weights = dict.fromkeys(feature_names(0), 0.0) | {"reorder_discontinuous_backward": 1.0, "distortion": -1.0}
+    decoder = PhraseDecoder(StoredRules(store_of(rules)), [], weights, DecodeSettings())
+
+    def texts(sentence, **changes):
+        some = next(decoder.searching(changes).decode(as_inputs([sentence.split()]), nbest=1000))
+        return {" ".join(derivation.words) for derivation in some}
+
+    assert texts("a x b") == {"A x B"}
+    assert texts("x a b") == {"x A B"}  # what follows it stays, too
+    assert len(texts("a x b", unknown="move")) == 6
+    assert all(text.find("B x y C") >= 0 for text in texts("a b x y c d"))
+    assert len(texts("a b x y c d")) == 6  # A, D and what is between move as three

@@ -375,15 +375,16 @@ MUTATIONS: list[Mutation] = [
         ("rules/hiero/boxes.py", "or (back_low < low and not grow_left)", "or (back_low < low)"),
         (
             "rules/hiero/boxes.py",
-            "while low > 0 and blocks[target + low - 1] < 0:",
-            "while low > 1 and blocks[target + low - 1] < 0:",
+            "least, most = max(0, low - most_before), min(length, high + most_behind)",
+            "least, most = max(1, low - most_before), min(length, high + most_behind)",
         ),
-        ("rules/hiero/counting.py", "parts, b, 1.0 / choices)", "parts, b, 1.0)"),
-        ("rules/hiero/counting.py", "best_t *= most", "best_t += most"),
+        ("rules/hiero/counting.py", "share = 1.0 / choices", "share = 1.0"),
+        ("rules/hiero/counting.py", "before * (boxes[b, 3] != low)", "before"),
+        ("rules/hiero/counting.py", "best_t *= given[row, 2 * MOST_SYMBOLS]", "best_t += given[row, 2 * MOST_SYMBOLS]"),
         (
             "rules/hiero/counting.py",
-            "if bits[s] >> t & 1:\n                total += t_given_s",
-            "if bits[s] >> t:\n                total += t_given_s",
+            "if variant[2 + left + k] >> t & 1:",
+            "if variant[2 + left + k] >> t:",
         ),
     ),
     *_of(
@@ -479,7 +480,10 @@ MUTATIONS: list[Mutation] = [
         ("decode/windows.py", "while len(words) - cuts[-1] > window:", "while len(words) - cuts[-1] > window + 1:"),
     ),
     *_of(
-        "decode/test_phrase_search.py -k distinct_list~or~short_cut",
+        "decode/test_phrase_search.py -k distinct_list~or~short_cut~or~stay",
+        ("decode/phrase/search.py", "ordered = rows + length == len(spans)", "ordered = False"),
+        ("decode/phrase/search.py", "if late and not covered(", "if late and covered("),
+        ("decode/phrase/decoder.py", "return (passed | behind).astype", "return passed.astype"),
         ("decode/phrase/options.py", "estimate[slot - 1] < guess:", "estimate[slot - 1] > guess:"),
         (
             "decode/phrase/kbest.py",

@@ -245,7 +245,23 @@ def allowed(covered, last_end, begin, end, limit):
     return limit < 0 or (abs(begin - last_end) <= limit and (begin == gap or end - gap <= limit))
 
 
-def enumerate_derivations(model, sentence, weights, limit, option_limit=20, constraints=FREE):
+def in_place(nexts, covered, last_end, stays):
+    """Return the spans that may come next if some words come right behind the one before them.
+
+    Where that is not possible, no such word comes before the one that it follows.
+    """
+    if last_end in stays and any(a == last_end for a, _ in nexts):
+        return [(a, b) for a, b in nexts if a == last_end]
+    return [(a, b) for a, b in nexts if a not in stays or a in (0, last_end) or covered >> a - 1 & 1]
+
+
+def staying(choices, length):
+    """Return the words that come right behind the one before them: those passed through, and the next ones."""
+    passed = {a for a in range(length) if any(not rule.scores and not rule.made for rule in choices[a, a + 1])}
+    return passed | {a + 1 for a in passed}
+
+
+def enumerate_derivations(model, sentence, weights, limit, option_limit=20, constraints=FREE, moving=False):
     """Yield every derivation: all segmentations, all orders within the distortion limit, all options."""
     length = len(sentence)
     spans = [(a, b) for a in range(length) for b in range(a + 1, length + 1)]
@@ -257,6 +273,8 @@ def enumerate_derivations(model, sentence, weights, limit, option_limit=20, cons
         if any(a < wall < b for wall in constraints.walls):
             choices[a, b] = []
 
+    stays = set() if moving else staying(choices, length)
+
     def in_order(covered, begin):
         """Say whether all words before a wall that is before a phrase are covered."""
         return all(covered & (1 << wall) - 1 == (1 << wall) - 1 for wall in constraints.walls if wall <= begin)
@@ -266,17 +284,21 @@ def enumerate_derivations(model, sentence, weights, limit, option_limit=20, cons
             yield done
             return
         last_end = done[-1][1] if done else 0
-        for (a, b), rules in choices.items():
-            if rules and allowed(covered, last_end, a, b, limit) and in_order(covered, a):
-                for rule in rules:
-                    yield from grow(covered | (1 << b) - (1 << a), [*done, (a, b, rule)])
+        nexts = [
+            (a, b)
+            for (a, b), rules in choices.items()
+            if rules and allowed(covered, last_end, a, b, limit) and in_order(covered, a)
+        ]
+        for a, b in in_place(nexts, covered, last_end, stays):
+            for rule in choices[a, b]:
+                yield from grow(covered | (1 << b) - (1 << a), [*done, (a, b, rule)])
 
     yield from grow(0, [])
 
 
-def search(model, sentence, weights, limit, option_limit=20, constraints=FREE):
+def search(model, sentence, weights, limit, option_limit=20, constraints=FREE, moving=False):
     """Return all (score, derivation), best first."""
-    every = enumerate_derivations(model, sentence, weights, limit, option_limit, constraints)
+    every = enumerate_derivations(model, sentence, weights, limit, option_limit, constraints, moving)
     scored = [(score(model, derivation, weights), derivation) for derivation in every]
     return sorted(scored, key=lambda pair: -pair[0])
 
@@ -301,6 +323,7 @@ def best_score(model, sentence, weights, limit, order):
     longest = max(map(len, model.rules))
     spans = [(a, b) for a in range(length) for b in range(a + 1, min(length, a + longest) + 1)]
     choices = {(a, b): options(model, tuple(sentence[a:b]), weights, 20) for a, b in spans}
+    stays = staying(choices, length)
     start = [("<s>",)] * len(model.language_models)
     stacks = [{} for _ in range(length + 1)]
     stacks[0][0, None, None, tuple(start)] = 0.0
@@ -308,9 +331,8 @@ def best_score(model, sentence, weights, limit, order):
         for (covered, span, last, histories), value in stack.items():
             last_end = span[1] if span else 0
             near = [(a, b) for a, b in spans if limit < 0 or abs(a - last_end) <= limit]
-            for a, b in near:
-                if not choices[a, b] or not allowed(covered, last_end, a, b, limit):
-                    continue
+            nexts = [(a, b) for a, b in near if choices[a, b] and allowed(covered, last_end, a, b, limit)]
+            for a, b in in_place(nexts, covered, last_end, stays):
                 for rule in choices[a, b]:
                     complete = size + b - a == length
                     new, after = _extend(model, weights, (span, last, histories), (a, b, rule), complete, order)

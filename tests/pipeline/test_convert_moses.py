@@ -63,6 +63,7 @@ def test_weights_and_settings_come_along(moses: Path, tmp_path: Path) -> None:
     assert (weights["word_penalty"], weights["phrase_penalty"], weights["distortion"]) == (-0.5, 0.25, 0.3)
     assert (weights["lm"], weights["unknown"]) == (0.7, -100.0)  # Moses gives an unknown word -100
     assert (model.settings.distortion_limit, model.settings.options) == (4, 3)
+    assert model.settings.unknown == "move"
     assert model.translate(["das haus", "xyz"]) == ["the house", "xyz"]
 
 

@@ -153,6 +153,7 @@ class Sentences(NamedTuple):
     needed: Array  # int64[sentences]: how many of them must come
     offsets: Array  # int64[sentences + 1]
     reach: Array  # int64[words]: where the next wall is, or the end of the sentence
+    stays: Array  # int64[words]: 1 where a word comes right behind the one before it
     begin_states: Array  # int64[sentences, models], and one more where n-grams have scores
     end_words: Array  # int64[sentences, models]; -1: the sentence goes on
 
@@ -189,8 +190,8 @@ def decode_batch(sentences, limits, options, reordering, models, context, future
         begin, ends = sentences.begin_states[s], sentences.end_words[s]
         future_costs(spans[places * (b - a) :], options.first, options.estimate, future)
         best = search(
-            spans, places, sentences.needed[s], sentences.reach[a:b], future, options, models, context, begin, ends,
-            course, room,
+            spans, places, sentences.needed[s], sentences.reach[a:b], sentences.stays[a:b], future, options, models,
+            context, begin, ends, course, room,
         )  # fmt: skip
         if best < 0:
             return best

@@ -108,12 +108,12 @@ class Draft:
         """Return the rules of a phrase that have one of some target words."""
         if phrase >= 0:  # most have none, which is soon seen
             low, high = self.store.rule_offsets[phrase : phrase + 2].tolist()
-            offsets = self.store.target_offsets[low : high + 1]
-            ids = self.store.target_ids[offsets[0] : offsets[-1]]
-            hits = np.flatnonzero(ids == wanted[0] if len(wanted) == 1 else np.isin(ids, wanted))
+            starts = self.store.target_offsets[low : high + 1]
+            words = self.store.target_ids[starts[0] : starts[-1]]
+            hits = np.flatnonzero(words == wanted[0] if len(wanted) == 1 else np.isin(words, wanted))
             if not len(hits):
                 return []
-            found: list[int] = (np.unique(np.searchsorted(offsets, hits + offsets[0], "right")) - 1 + low).tolist()
+            found: list[int] = (np.unique(np.searchsorted(starts, hits + starts[0], "right")) - 1 + low).tolist()
             return found
         rows, ids, offsets = self.targets(phrase)
         hits = np.unique(np.searchsorted(offsets, np.flatnonzero(np.isin(ids, wanted)), "right") - 1)

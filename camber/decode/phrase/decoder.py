@@ -250,6 +250,7 @@ class PhraseDecoder(Weighed):
             places if final else np.zeros_like(places),
             offsets_from(sizes),
             np.concatenate([reaches(item) for item in inputs]),
+            _stays(spans[:, 0], phrases, sizes, places, moving=self.settings.unknown == "move"),
             np.tile(states, (len(inputs), 1)),
             np.tile(languages.ends(final=final), (len(inputs), 1)),
         )
@@ -417,6 +418,22 @@ def _parts(inputs: tuple[Feature, ...], searched: Searched) -> Parts:
     values = batch.values(options.rule[columns.option[first]])
     table = np.concatenate((values, columns.features[first][:, inside]), axis=1)
     return Parts(inputs, table, rows, context, columns.rule[:parts])
+
+
+def _stays(alone: I8, phrases: I8, sizes: I8, places: I8, *, moving: bool) -> I8:
+    """Return for every word of a batch whether it comes right behind the one before it: int64[words].
+
+    Those are words that are passed through, and what is behind them, unless they are `moving`. `alone`: the phrases of
+    single words, for each place of a prefix; what may follow that is last.
+    """
+    if moving:
+        return np.zeros(int(sizes.sum()), np.int64)
+    ends = np.cumsum(sizes * (places + 1))
+    alone = np.concatenate([alone[end - size : end] for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)])
+    passed = (alone >= 0) & (phrases[alone] < 0)
+    behind = np.concatenate([[False], passed[:-1]])
+    behind[offsets_from(sizes)[:-1][sizes > 0]] = False
+    return (passed | behind).astype(np.int64)
 
 
 def _number_phrases(spans: I8, flat: Sequence[str]) -> tuple[I8, I8, list[str]]:

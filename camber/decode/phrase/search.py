@@ -9,6 +9,9 @@ cell comes to the front of the queue: until then its score is an estimate.
 Where a translation must begin with a prefix, hypotheses also know how many words of it they have, their *place*. A
 group has one place, and spans have phrases of their own for each: only what agrees with the prefix there.
 
+A word that no rule translates is passed through, and language models cannot tell where it belongs: they would put it
+wherever it costs least. So such words, and those behind them, come right behind the word before them (`stays`).
+
 Two hypotheses are recombined when nothing that follows can tell them apart: the same coverage, the same end of the last
 phrase, the same start if a swap with it is still possible (all that is the same in a group), the same forward
 reordering scores, the same states of language models and of the sentence's n-grams. The loser stays as an alternative
@@ -144,6 +147,7 @@ def search(
     places,
     needed,
     reach,
+    stays,
     future,
     options,
     models,
@@ -157,14 +161,15 @@ def search(
 
     spans: int64[(places + 1) * length, longest], phrase of each span, below 0 where there is none, for hypotheses that
     have 0, 1, … words of the prefix, which has `places`; needed: how many of them a translation must have; reach:
-    int64[length], the next wall behind each word, which phrases come to only when all before it is covered; future:
-    float64[length + 1, length + 1]; context: PhraseContext, or None where nothing but the language models looks at
-    context; begin_states, end_words: int64[models] (end word -1: the sentence goes on, no end is scored).
+    int64[length], the next wall behind each word, which phrases come to only when all before it is covered; stays:
+    int64[length], whether a word comes right behind the one before it; future: float64[length + 1, length + 1];
+    context: PhraseContext, or None where nothing but the language models looks at context; begin_states, end_words:
+    int64[models] (end word -1: the sentence goes on, no end is scored).
     """
     length = len(spans) // (places + 1)
     _start(length, future, begin_states, room)
     for stack in range(1, length + 1):
-        code = _queue_edges(stack, length, spans, reach, future, options, course, room)
+        code = _queue_edges(stack, length, spans, reach, stays, future, options, course, room)
         if code < 0:
             return code
         complete = stack == length
@@ -215,7 +220,7 @@ def _start(length, future, begin_states, room):
 
 
 @kernel_inlined
-def _queue_edges(stack, length, spans, reach, future, options, course, room):
+def _queue_edges(stack, length, spans, reach, stays, future, options, course, room):
     """Make every edge into `stack` and queue its first cell; return 0, or a negative code when there is no room."""
     longest = spans.shape[1]
     limit = course.distortion_limit if course.distortion_limit >= 0 else length
@@ -231,13 +236,21 @@ def _queue_edges(stack, length, spans, reach, future, options, course, room):
             coverage, last_end, swap = group["coverage"], np.int64(group["end"]), group["swap"]
             gap = room.gaps[coverage]
             rows = group["place"] * length
-            for start in range(max(gap, last_end - limit), min(length - size, last_end + limit) + 1):
+            first, last = max(gap, last_end - limit), min(length - size, last_end + limit)
+            ordered = rows + length == len(spans)  # a prefix may have any order
+            stay = ordered and last_end < length and stays[last_end] != 0
+            if stay and _goes_on(group, gap, spans, reach, options, limit, room):
+                first, last = last_end, min(last, last_end)
+            for start in range(first, last + 1):
                 p = spans[rows + start, size - 1]
                 end = start + size
                 # after a jump ahead, the first gap must stay within reach; no wall may be between it and the phrase
                 if p < 0 or (start != gap and end - gap > limit) or end > reach[gap]:
                     continue
                 if not is_free(room.bits, coverage, start, end):
+                    continue
+                late = ordered and stays[start] != 0 and start > 0 and start != last_end
+                if late and not covered(room.bits, coverage, start - 1):
                     continue
                 column = options.first[p]
                 columns = options.first[p + 1] - column
@@ -290,6 +303,20 @@ def _queue_edges(stack, length, spans, reach, future, options, course, room):
     counts[QUEUE] = size_of_queue
     room.work[0] += made
     return 0
+
+
+@kernel
+def _goes_on(group, gap, spans, reach, options, limit, room):
+    """Say whether some phrase may begin where the last phrase of a group ends."""
+    start, longest, length = np.int64(group["end"]), spans.shape[1], len(reach)
+    for size in range(1, min(longest, length - start) + 1):
+        end = start + size
+        p = spans[group["place"] * length + start, size - 1]
+        if p < 0 or options.first[p] == options.first[p + 1] or (start != gap and end - gap > limit):
+            continue
+        if end <= reach[gap] and is_free(room.bits, group["coverage"], start, end):
+            return True
+    return False
 
 
 @kernel

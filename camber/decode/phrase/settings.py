@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from camber.settings import Settings, setting
 
+#: What becomes of words that no rule translates.
+UNKNOWN_WORDS = ("stay", "move")
+
 
 @dataclass(frozen=True)
 class DecodeSettings(Settings, group="Search"):
@@ -21,4 +24,9 @@ class DecodeSettings(Settings, group="Search"):
     )
     distortion_limit: int = setting(6, "longest jump, in source words (-1: any)", low=-1)
     options: int = setting(20, "translation options for each source phrase", low=1)
+    unknown: str = setting(
+        "stay",
+        "words that no rule translates stay behind the word before them, as does the next word; or move like others",
+        choices=UNKNOWN_WORDS,
+    )
     window: int = setting(150, "longer sentences are decoded in windows of this many words", low=10)
