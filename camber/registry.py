@@ -57,10 +57,12 @@ class Registry(Generic[Kind]):
         yield from sorted(self._outside().keys() - self._entries.keys())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries or name in self._outside()
+        return isinstance(name, str) and (name in self._entries or name in self._outside())
 
     def load(self, name: str) -> Kind:
         """Import what a name stands for; an unknown name is an error that lists the known ones."""
+        if not isinstance(name, str):  # a damaged model's
+            raise self.unknown(name)
         if name in self._entries:
             module, _, attribute = self._entries[name].home.partition(":")
             return cast(Kind, getattr(importlib.import_module(module), attribute))

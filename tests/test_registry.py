@@ -44,6 +44,13 @@ def test_names_come_in_the_order_of_the_declaration(shapes: Registry[type]) -> N
     assert [shapes.help(name) for name in shapes] == ["a circle", "a line"]
 
 
+def test_what_is_no_name_is_not_known(shapes: Registry[type]) -> None:
+    for name in (["round"], {}, None, 3):
+        assert name not in shapes
+        with pytest.raises(SettingsError, match="unknown shape"):
+            shapes.load(name)  # type: ignore[arg-type]
+
+
 def test_nothing_is_imported_before_it_is_asked_for(shapes: Registry[type], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     assert "round" in shapes

@@ -194,7 +194,7 @@ def command(
         candidates = stack.enter_context(_listing(translator, nbest_file, nbest_format or AUTO, at_once=at_once))
         places = ((out, output), (links, alignment_file), (sure, confidence))
         pipes = [stream for stream, path in places if stream and path and at_once and is_special(path)]
-        mended, first_mended = 0, (0, "")
+        number, mended, first_mended = 0, 0, (0, "")
         translations = translator.translations(
             lines_of(source),
             nbest,
@@ -226,6 +226,8 @@ def command(
             candidates(best)
             for stream in pipes:
                 stream.flush()
+    if requests is not None and len(requests) != number:
+        log.warning("%s asks something of %s lines, but there were %s", constraints, len(requests), number)
     if mended:
         log.warning("protected text was mended in %s lines; the first is line %d: %s", f"{mended:,}", *first_mended)
 

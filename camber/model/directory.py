@@ -161,7 +161,7 @@ def recorded(path: str | Path) -> dict[str, Any]:
     """Return what `model.toml` says, unchecked; nothing where it cannot be read."""
     try:
         return tomllib.loads((Path(path) / MANIFEST).read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
 
 
@@ -426,7 +426,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         text = place.read_bytes().decode("utf-8")
         body, _, seal = text.rpartition(_SEAL)
         manifest = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:  # numbers of any length, lists nested to any depth
         raise ModelError(f"{place}: cannot be read ({error}); {_REMEDY}") from None
     if "camber" not in manifest or not isinstance(manifest.get("format"), int):
         raise ModelError(f"{path}: not a Camber model ({MANIFEST} has no format version)")

@@ -23,9 +23,13 @@ from camber.model.directory import ModelDirectory, is_model
 from camber.model.journal import MOST_SEGMENTS
 from camber.model.translator import load
 from camber.pipeline.add import Adder, add
+from camber.pipeline.calibrate import calibrate_model
+from camber.pipeline.combine import combine_models
 from camber.pipeline.forget import forget
+from camber.pipeline.importing import import_files
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
+from camber.pipeline.translate_file import translate_file
 from camber.pipeline.tune import tune_model
 from camber.rerank.reranker import Reranker
 
@@ -211,6 +215,81 @@ def test_taking_back_is_killed_and_repeated(files, tmp_path):
 
     action: Callable[[Path], Any] = lambda folder: forget(folder / "m", texts=pair[0])  # noqa: E731
     assert visit(action, lambda folder: shutil.copytree(old, folder / "m"), fine, done, home) > 3
+
+
+def test_calibrating_is_killed(files, tmp_path):
+    old, home = tmp_path / "old", tmp_path / "home"
+    make(files, old)
+    expected = answers(old)
+
+    def fine(folder: Path) -> None:
+        assert answers(folder / "m") == expected
+
+    def done(folder: Path) -> None:
+        assert answers(folder / "m") == expected
+        assert load(folder / "m").calibration is not None
+        assert not leftovers(folder)
+
+    def action(folder: Path) -> None:
+        calibrate_model(folder / "m", files / "dev.es", files / "dev.en")
+
+    assert visit(action, lambda folder: shutil.copytree(old, folder / "m"), fine, done, home) > 5
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["new", "in place of another"])
+def test_combining_is_killed(replaced, files, tmp_path):
+    old, home = tmp_path / "old", tmp_path / "home"
+    make(files, old)
+    add(old, ["¡ hasta el martes !"], ["see you on Tuesday !"])
+    dev = files / "dev.es", files / "dev.en"
+    combine_models([old], *dev, tmp_path / "before", settings={"mbr_size": 2})
+
+    def fine(folder: Path) -> None:
+        if replaced or is_model(folder / "c"):
+            assert load(folder / "c").decoder.own.mbr_size in (2, 5)
+
+    def done(folder: Path) -> None:
+        assert load(folder / "c", verify=True).decoder.own.mbr_size == 5
+        assert not leftovers(folder)
+
+    def prepare(folder: Path) -> None:
+        if replaced:
+            shutil.copytree(tmp_path / "before", folder / "c")
+
+    def action(folder: Path) -> None:
+        combine_models([old], *dev, folder / "c", settings={"mbr_size": 5})
+
+    assert visit(action, prepare, fine, done, home) > 5
+    assert ModelDirectory.open(old, verify=True).sizes["added_pairs"] == 1
+
+
+def test_importing_and_translating_in_place_are_killed(files, tmp_path):
+    """Files are those of before or the new ones, whole."""
+    old = tmp_path / "old"
+    settings = TrainSettings.from_dict({**SETTINGS, "text": {"source_lang": "es", "target_lang": "en"}})
+    train(files / "train.es", files / "train.en", old, held_out=0, tuned=False, settings=settings)
+    page = "<html><body><p>¿ cuánto cuesta ?</p><p>hola</p></body></html>\n"
+    (tmp_path / "pairs.tsv").write_text("uno\tone\ndos\ttwo\n", "utf-8")
+    translator = load(old)
+
+    def action(folder: Path) -> None:
+        import_files([tmp_path / "pairs.tsv"], "es", "en", folder / "out")
+        translate_file(translator, folder / "a.html", folder / "a.html")
+
+    def prepare(folder: Path) -> None:
+        (folder / "a.html").write_text(page, "utf-8")
+
+    def fine(folder: Path) -> None:
+        for side, text in (("es", "uno\ndos\n"), ("en", "one\ntwo\n")):
+            if (folder / f"out.{side}").exists():
+                assert (folder / f"out.{side}").read_text("utf-8") == text
+        assert (folder / "a.html").read_text("utf-8").endswith("</html>\n")
+
+    def done(folder: Path) -> None:
+        fine(folder)
+        assert {"out.es", "out.en", "a.html"} <= {path.name for path in folder.iterdir()}
+
+    assert visit(action, prepare, fine, done, tmp_path / "home") > 2
 
 
 def test_fitting_a_reranker_is_killed(tmp_path):

@@ -26,6 +26,7 @@ from camber.arrays.files import open_array
 from camber.bend.mixtures import bend as mixtures
 from camber.cli.info import command as info
 from camber.errors import CamberError, ModelError
+from camber.model.directory import _SEAL as SEAL
 from camber.model.directory import ModelDirectory, write_model
 from camber.model.translator import load
 from camber.pipeline.add import add
@@ -184,6 +185,27 @@ def test_a_vocabulary_with_a_word_twice_is_a_clear_error(model):
     reseal(model)
     with pytest.raises(ModelError, match="a word occurs twice"):
         load(model)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "more = " + "[" * 50_000 + "]" * 50_000,
+        "more = " + "9" * 5000,
+        "more = '\ud800'",
+        "[settings.bent]\nkind = ['x']",
+    ],
+    ids=["depth", "digits", "half a character", "no name"],
+)
+def test_a_manifest_that_no_parser_likes_is_a_clear_error(line, model):
+    place = model / "model.toml"
+    text = place.read_text("utf-8").rpartition("\n# sha256")[0] + "\n" + line + "\n"
+    data = text.encode("utf-8", "surrogatepass")
+    place.write_bytes(data + SEAL.encode() + hashlib.sha256(data).hexdigest().encode() + b"\n")
+    with pytest.raises(CamberError):
+        load(model)
+    with pytest.raises(CamberError):
+        info.main([str(model), "--verify"], standalone_mode=False)
 
 
 def test_a_journal_with_other_values_is_a_clear_error(model):

@@ -11,6 +11,7 @@ from camber.cli import cli
 from camber.errors import CamberError, InputError
 from camber.files import read_lines
 from camber.model.asking import Request, read_requests
+from camber.progress import log
 
 LINE = "¿ cuánto cuesta una habitación doble ?"
 
@@ -82,6 +83,17 @@ def test_the_command_takes_glossaries_and_constraints(hotel_model, tmp_path):
     assert isinstance(result.exception, InputError)
     assert "g.tsv:2" in str(result.exception)
     assert ran("translate", hotel_model, "--prefix", "a", "--constraints", requests, text=LINE).exit_code == 2
+
+
+def test_constraints_of_more_or_fewer_lines_than_there_are_are_told(hotel_model, tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(log, "warning", lambda text, *values: told.append(text % values))
+    (tmp_path / "c.jsonl").write_text("{}\n{}\n")
+    for count in (1, 2, 3):
+        assert (
+            ran("translate", hotel_model, "--constraints", tmp_path / "c.jsonl", text="hola .\n" * count).exit_code == 0
+        )
+    assert [text.rpartition(" ")[2] for text in told if "but there were" in text] == ["1", "3"]
 
 
 @pytest.mark.parametrize(
