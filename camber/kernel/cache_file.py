@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import threading
 from typing import Any
 
 from numba.core.caching import IndexDataCacheFile
@@ -42,26 +43,34 @@ class Held:
     """A folder that one process at a time has for itself, where the system has locks; they end with their owner."""
 
     def __init__(self) -> None:
-        self._handle = -1
+        self._handle, self._swap = -1, threading.Lock()
 
     def take(self, folder: str) -> bool:
         """Wait for the folder; say whether somebody else may have been at work in it meanwhile."""
         if fcntl is None or self._handle >= 0:
             return False
+        handle = -1
         try:
             os.makedirs(folder, exist_ok=True)
-            self._handle = os.open(folder, os.O_RDONLY)
-            fcntl.flock(self._handle, fcntl.LOCK_EX)
+            handle = os.open(folder, os.O_RDONLY)
+            fcntl.flock(handle, fcntl.LOCK_EX)
         except OSError:  # it cannot be made or locked: then everybody compiles
-            self.release()
+            if handle >= 0:
+                os.close(handle)
             return False
+        self._handle = handle
         return True
 
     def release(self) -> None:
-        """Give it back, if it is held."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        """Give it back, if it is held.
+
+        Several threads may come with this when they have waited for the same kernel: only one of them closes the
+        handle, whose number may be that of another file right afterwards.
+        """
+        with self._swap:
+            handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
 
 
 class CacheFile(IndexDataCacheFile):
