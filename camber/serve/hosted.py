@@ -58,6 +58,11 @@ class Hosted:
             self._whole = self.translator, self.translator.reading({"split": False})
         return self._whole[1]
 
+    def serves(self, translator: Translator[Any]) -> bool:
+        """Say whether a translator is the one that is open now, or reads as that does."""
+        whole = self._whole is not None and self._whole[0] is self.translator and self._whole[1] is translator
+        return whole or translator is self.translator
+
     def changed(self) -> bool:
         """Say whether the directory is no longer what was opened."""
         return facts_of(self.path) != self.facts

@@ -81,6 +81,7 @@ class House:
         self._places, self._bodies = Places(settings.queue, patience), Places(_BODIES, patience)
         self._detector: asyncio.Task[Detector] | None = None
         self._aside = ThreadPoolExecutor(1, "aside")  # what takes a moment and is not decoding
+        self._changes = ThreadPoolExecutor(1, "changes")  # of models
         self._slowly = ThreadPoolExecutor(1, "slowly")  # what takes seconds
         self._watching: asyncio.Task[None] | None = None
         self.documents = Documents(self)
@@ -103,6 +104,7 @@ class House:
             self._watching.cancel()
         await asyncio.to_thread(self.decoding.close)
         self._aside.shutdown()
+        self._changes.shutdown()
         self._slowly.shutdown(wait=False, cancel_futures=True)
         self.documents.close()
 
@@ -112,7 +114,7 @@ class House:
             await asyncio.sleep(self.settings.reload)
             try:
                 for model in self.models.values():
-                    if model.changed() and await self.aside(model.reopen):
+                    if model.changed() and await self._begun(self._changes, model.reopen):
                         self._detector = None
                         self._replaced()
                 if self.keys is not None:
@@ -123,13 +125,18 @@ class House:
                 log.exception("models and keys could not be looked at")
 
     def _replaced(self) -> None:
-        current = {id(model.translator) for model in self.models.values()}
-        self.decoding.cache.forget(lambda options: id(options.translator) in current)
+        self.decoding.cache.forget(
+            lambda options: any(model.serves(options.translator) for model in self.models.values())
+        )
         self.metrics.count("camber_reloads_total", "Models that were opened again.")
 
     async def aside(self, work: Any, *arguments: Any, until: float = math.inf) -> Any:
         """Do something that takes a moment while requests go on; :class:`Busy` if it has not begun `until` then."""
-        waiting = self._aside.submit(work, *arguments)
+        return await self._begun(self._aside, work, *arguments, until=until)
+
+    @staticmethod
+    async def _begun(threads: ThreadPoolExecutor, work: Any, *arguments: Any, until: float = math.inf) -> Any:
+        waiting = threads.submit(work, *arguments)
         doing = asyncio.wrap_future(waiting)
         left = until - asyncio.get_running_loop().time()
         await asyncio.wait([doing], timeout=None if left == math.inf else max(left, 0.0))
@@ -335,7 +342,7 @@ class House:
         """Change a model, to the end: also if whoever asked for it goes away meanwhile."""
 
         async def whole() -> int:
-            count: int = await self.aside(change, *arguments, until=until)
+            count: int = await self._begun(self._changes, change, *arguments, until=until)
             self._replaced()
             return count
 

@@ -67,6 +67,7 @@ class Cache:
     def __init__(self, size: int) -> None:
         self.size = size
         self._found: OrderedDict[tuple[Options, str], Best] = OrderedDict()
+        self._keep: Callable[[Options], bool] = lambda options: True
 
     def __len__(self) -> int:
         return len(self._found)
@@ -79,14 +80,15 @@ class Cache:
         return best
 
     def put(self, options: Options, text: str, best: Best) -> None:
-        """Remember a translation."""
-        if self.size:
+        """Remember a translation, unless it comes when its model is gone."""
+        if self.size and self._keep(options):
             self._found[options, text] = best
             if len(self._found) > self.size:
                 self._found.popitem(last=False)
 
     def forget(self, keep: Callable[[Options], bool]) -> None:
-        """Forget what was not asked of one of these."""
+        """Forget what was not asked of one of these, and remember no such thing from now on."""
+        self._keep = keep
         for key in [key for key in self._found if not keep(key[0])]:
             del self._found[key]
 
@@ -125,12 +127,13 @@ class Decoding:
                 worker.join()
 
     async def stream(
-        self, options: Options, texts: Sequence[str], requests: Sequence[Request], deadline: float
+        self, options: Options, texts: Sequence[str], requests: Sequence[Request], until: float
     ) -> AsyncIterator[tuple[int, Best]]:
-        """Yield the translations of texts as they are found, with their places; :class:`Busy` after the deadline.
+        """Yield the translations of texts as they are found, with their places; :class:`Busy` when that takes too long.
 
-        The deadline is a number of seconds for the next text to come.
+        All must be there `until` then, on the clock of the event loop.
         """
+        clock = asyncio.get_running_loop().time
         free = Request()
         job = Job(options, texts, requests)
         for place, (text, request) in enumerate(zip(texts, requests, strict=True)):
@@ -152,7 +155,7 @@ class Decoding:
         try:
             for _ in texts:
                 try:
-                    place, best = await asyncio.wait_for(job.done.get(), deadline)
+                    place, best = await asyncio.wait_for(job.done.get(), max(until - clock(), 0.001))
                 except TimeoutError:
                     raise Busy from None
                 if isinstance(best, Exception):
@@ -167,14 +170,9 @@ class Decoding:
         self, options: Options, texts: Sequence[str], requests: Sequence[Request], until: float
     ) -> list[Best]:
         """Return the translations of texts; `until` is when they must be there, on the clock of the event loop."""
-        clock = asyncio.get_running_loop().time
         found: list[Best] = [[]] * len(texts)
-        try:
-            async with asyncio.timeout_at(until):
-                async for place, best in self.stream(options, texts, requests, max(until - clock(), 0.001)):
-                    found[place] = best
-        except TimeoutError:
-            raise Busy from None
+        async for place, best in self.stream(options, texts, requests, until):
+            found[place] = best
         return found
 
     # --- in the threads ----------------------------------------------------------------------------------------------

@@ -110,10 +110,11 @@ async def translate(house: House, call: Call) -> Answer:
 
     async def rows() -> AsyncIterator[dict[str, Any]]:
         requests = [Request()] * len(pieces.texts)
-        async for place, best in house.decoding.stream(options, pieces.texts, requests, house.settings.deadline):
+        until = call.until + len(requests)  # a second more for each line
+        async for place, best in house.decoding.stream(options, pieces.texts, requests, until):
             text = pieces.texts[place]
-            told = await house.aside(details, text, best, options, finder)
-            matches = await house.matches(model, text, 3)
+            told = await house.aside(details, text, best, options, finder, until=until)
+            matches = await house.matches(model, text, 3, until=until)
             confirmed = any(match.added and match.percent == 100 and match.target == best[0].text for match in matches)
             told |= {
                 "confirmed": confirmed or best[0].recalled,
