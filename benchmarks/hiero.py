@@ -1,10 +1,12 @@
 """Hierarchical translation beside cdec: chart decoding, grammars on demand, and how both grow with the corpus.
 
-    python benchmarks/hiero.py [--data ../shared] [decoding extraction growth] [--json]
+    python benchmarks/hiero.py [--data ../shared] [decoding extraction edges growth] [--json]
 
 decoding    cdec's grammars, language model and weights for 100 sentences of Multi30k's test set: speed against search
             quality, loading and compiling excluded; and the whole command, which includes them.
 extraction  grammars from the indexed training set of Multi30k, with fast_align's links; compared with cdec's rules.
+edges       what loose edges cost: extraction for 300 sentences of dev with our own links, beside tight edges; the best
+            of seven for each sentence.
 growth      the same and decoding with these grammars, from 10,000 to 158,000 pairs of tatoeba-fr-en.
 
 One thread; CPU time. cdec cannot be installed with pip: its figures are those in README.md beside this file, and our
@@ -46,7 +48,8 @@ from camber.rules.hiero.index import CorpusIndex
 from camber.text.pipeline import TextPipeline, TextSettings
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("decoding", "extraction", "growth")
+PARTS = ("decoding", "extraction", "edges", "growth")
+EDGE_SETS = (("multi30k/tok", "de", "none"), ("tatoeba-fi-en", "fi", "moses"), ("callhome-es-en", "es", "moses"))
 POP_LIMITS = (50, 100, 200, 400)
 SIZES = (10_000, 40_000, 157_998)
 #: cdec, from README.md beside this file: sentences per CPU-second at pop limit 200 without and with reading its text
@@ -367,6 +370,47 @@ def report_extraction(figures: dict[str, Any], speed: float) -> None:
     )
 
 
+# --- edges -----------------------------------------------------------------------------------------------------------
+
+
+def edges(data: Path, limit: int) -> dict[str, Any]:
+    """Extract with tight and with loose edges, by turns."""
+    rows = []
+    for folder, language, tokenizer in EDGE_SETS:
+        pipeline = TextPipeline(TextSettings(tokenizer=tokenizer, source_lang=language, target_lang="en"))
+        text = data / "data" / folder
+        pairs = [
+            (pipeline.source_tokens(source), pipeline.target_tokens(target))
+            for source, target in zip(*read_parallel(text / f"train.{language}", text / "train.en"), strict=True)
+        ]
+        bitext = Bitext.encode(
+            *zip(*(pair for pair in pairs if all(0 < len(side) <= 80 for side in pair)), strict=True)
+        )
+        alignment = align_corpus(bitext, AlignSettings(), Threads(1))
+        index, lexicon = CorpusIndex.build(bitext, alignment), lexical_table(bitext, alignment)
+        sentences = [pipeline.source_tokens(line) for line in islice(read_lines(text / f"dev.{language}"), limit)]
+        best, rules = np.full((len(EDGES), len(sentences)), np.inf), np.zeros(len(EDGES), np.int64)
+        for _ in range(7):
+            for kind, name in enumerate(EDGES):
+                extractor = HieroExtractor(index, lexicon, HieroSettings(edges=name))
+                extractor.raw(sentences[-1])  # its memory grows
+                found = [cpu(extractor.raw, sentence) for sentence in sentences]
+                best[kind] = np.minimum(best[kind], [seconds for _, seconds in found])
+                rules[kind] = sum(len(grammar) for grammar, _ in found)
+        rows.append({"set": folder, "ms": (1e3 * best.mean(1)).tolist(), "rules": (rules / len(sentences)).tolist()})
+    return {"rows": rows}
+
+
+def report_edges(figures: dict[str, Any], speed: float) -> None:
+    """Print the table."""
+    print(
+        f"\nedges: CPU-ms and rules of a sentence (this machine)\n\n  {'':16} {'tight':>16} {'loose':>16} {'ratio':>6}"
+    )
+    for row in figures["rows"]:
+        cells = " ".join(f"{ms:7.2f} {rules:8,.0f}" for ms, rules in zip(row["ms"], row["rules"], strict=True))
+        print(f"  {row['set']:16} {cells} {row['ms'][1] / row['ms'][0]:6.2f}")
+
+
 # --- growth ----------------------------------------------------------------------------------------------------------
 
 
@@ -443,6 +487,7 @@ def main() -> None:
     measures: dict[str, tuple[Callable[..., dict[str, Any]], int, Callable[..., None]]] = {
         "decoding": (decoding, args.repeat, report_decoding),
         "extraction": (extraction, args.sentences, report_extraction),
+        "edges": (edges, 300, report_edges),
         "growth": (growth, args.sentences, report_growth),
     }
     result: dict[str, Any] = {}

@@ -191,6 +191,17 @@ def test_threads_share_an_extractor():
             assert np.array_equal(getattr(one, name), getattr(other, name))
 
 
+def test_the_rules_of_the_last_sentence_are_at_hand():
+    extractor = HieroExtractor(example())
+    first = extractor.raw(["ein", "mann"])
+    assert extractor.raw(("ein", "mann")) is first
+    other = extractor.raw(["ein", "hut"])
+    assert as_dictionary(other).keys() != as_dictionary(first).keys()
+    again = extractor.raw(["ein", "mann"])
+    assert again is not first
+    assert np.array_equal(again.raw, first.raw)
+
+
 @pytest.mark.parametrize("sentence", [[], ["zebra"], ["zebra", "ein", "zebra"], ["ein"] * 400])
 def test_odd_sentences_have_grammars_too(sentence):
     grammar = HieroExtractor(example()).grammar(Input(sentence))

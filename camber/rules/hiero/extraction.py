@@ -184,22 +184,34 @@ class HieroExtractor:
     def raw(self, sentence: Sequence[str]) -> RawGrammar:
         """Return the rules that apply to a tokenised sentence, with raw features.
 
-        Words that the corpus does not have are in no rule, but a non-terminal may cover them.
+        Words that the corpus does not have are in no rule, but a non-terminal may cover them. Those of a thread's last
+        sentence are at hand: whoever completes a translation word by word asks for them again and again.
         """
+        key, memory = tuple(sentence), self._own_memory()
+        if memory.latest is not None and memory.latest[0] == key:
+            return memory.latest[1]
+        memory.latest = key, self._found(key)
+        return memory.latest[1]
+
+    def _own_memory(self) -> _Memory:
+        memory: _Memory | None = getattr(self._memory, "value", None)
+        if memory is None:
+            memory = self._memory.value = _Memory(len(self.index.source.vocabulary))
+        return memory
+
+    def _found(self, key: tuple[str, ...]) -> RawGrammar:
+        """Return rules that are kept, or extract them."""
         if self._kept is None:
-            return self._extract(sentence)
-        key = tuple(sentence)
+            return self._extract(key)
         grammar = self._kept.grammars.get(key)
         if grammar is None:
-            grammar = self._extract(sentence)
+            grammar = self._extract(key)
             self._kept.keep(key, grammar)
         return grammar
 
     def _extract(self, sentence: Sequence[str]) -> RawGrammar:
         words, ids = _number(self.index.source.vocabulary.encode(sentence))
-        memory: _Memory | None = getattr(self._memory, "value", None)
-        if memory is None:
-            memory = self._memory.value = _Memory(len(self.index.source.vocabulary))
+        memory = self._own_memory()
         memory.fit(len(words), len(ids))
         sizes = np.zeros(4, np.int64)
         while True:
@@ -249,6 +261,7 @@ class _Memory:
     """Arrays of one thread, which grow when a sentence needs more."""
 
     def __init__(self, source_words: int) -> None:
+        self.latest: tuple[tuple[str, ...], RawGrammar] | None = None
         i8 = np.int64
         self.scratch = Scratch(
             local=np.full(source_words, -1, np.int32),
