@@ -97,3 +97,9 @@ def test_an_empty_translation_has_evidence_without_words():
     add_posteriors(evidence, [[empty], [text_of(["a"], 0.0)]], 1.0)
     assert evidence.offsets.tolist() == [0, 0, 1]
     assert np.isfinite(evidence.sentences).all()
+
+
+def test_scores_of_any_size_have_posteriors() -> None:
+    for base in (5000.0, -5000.0):
+        best = [text_of(["a", "b"], base), text_of(["a", "c"], base - 1.0)]
+        assert word_posteriors(best, 1.0) == pytest.approx([1.0, 1.0 / (1.0 + math.exp(-1.0))])

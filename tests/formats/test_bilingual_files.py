@@ -144,6 +144,7 @@ def test_states_in_tables_count(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("a\tx\nb\n", r":2: 1 column, expected 2"),
+        ("a\tx\nb\ty\tz\n", r":2: 3 columns, expected 2"),
         ("a\tx\ty\n", r":1: 3 columns without a header"),
         ("en\tde\na\tb\n", r":1: no column in fr"),
         ('a,"x\nb,y\n', r":1: not a table"),

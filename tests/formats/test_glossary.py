@@ -62,6 +62,7 @@ def test_status_says_what_is_forbidden_and_what_is_kept(tmp_path):
     ("content", "message"),
     [
         ("maison,home\nbleu\n", r"terms.csv:2: 1 column, expected 2"),
+        ("maison,home\nbleu,blue,azure\n", r"terms.csv:2: 3 columns, expected 2"),
         ("maison,home\nbleu,\n", r"terms.csv:2: no target for 'bleu'"),
         ("maison,home\n,blue\n", r"terms.csv:2: a line without a source"),
         ('maison,home\n"bleu,blue\n', r"terms.csv:2: not a table"),
@@ -150,3 +151,10 @@ def test_real_glossaries_are_read_whole(language):
     assert {row["targetString"].strip() for row in rows} == {
         text for entry in glossary.entries for text in entry.targets
     }
+
+
+def test_one_note_that_forbids_a_term_is_enough(tmp_path):
+    notes = [f'<termNote type="status">{status}</termNote>' for status in ("deprecated", "preferred")]
+    for both in (notes, notes[::-1]):
+        content = TBX.replace("<tig><term>home</term>", "<tig><term>home</term>" + "".join(both))
+        assert read(tmp_path, content, "terms.tbx")[0] == Entry("Maison", (), ("home", "house"))
