@@ -481,6 +481,7 @@ MUTATIONS: list[Mutation] = [
             "future[i, i + size] = option_estimate[option_first[p]]",
             "future[i, i + size] = 0.0",
         ),
+        ("decode/phrase/coverage.py", "rest -= toll * (position - stop)", "rest -= toll * (position - stop + 1)"),
         ("decode/windows.py", "while len(words) - cuts[-1] > window:", "while len(words) - cuts[-1] > window + 1:"),
     ),
     *_of(
