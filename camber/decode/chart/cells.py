@@ -14,7 +14,7 @@ from camber.decode.chart.hypergraph import BUNDLES, CELLS, GLUE, QUEUE
 from camber.decode.chart.in_context import part_worth, put_language_model
 from camber.decode.chart.lm import LEFT, RIGHT, SIZE, glue_state, piece_state
 from camber.kernel import kernel, kernel_inlined
-from camber.kernel.heap import pop, push
+from camber.kernel.heap import pop, push, replace
 from camber.kernel.table import clear, first_slot, mix, next_slot
 
 GRAMMAR = np.int64(0)
@@ -51,12 +51,12 @@ def add_bundle(kind, rule, count, one, ones, two, twos, weights, rules, forest, 
     zero = np.int64(0)
     if not put_bundle(kind, rule, count, one, ones, two, twos, zero, 0.0, room):
         return BUNDLES_FULL
-    if not queue_cell(room.counts[BUNDLES] - 1, zero, zero, zero, 0.0, weights, rules, forest, room):
+    if not queue_cell(room.counts[BUNDLES] - 1, zero, zero, zero, 0.0, False, weights, rules, forest, room):
         return CELLS_FULL
     return 0
 
 
-@kernel
+@kernel_inlined
 def _tails(bundle, one, two, room):
     """Return the tails of a cell, -1 where there is none."""
     first = room.rows[bundle["one"] + one] if bundle["one"] >= 0 else np.int64(-1)
@@ -65,8 +65,11 @@ def _tails(bundle, one, two, room):
 
 
 @kernel_inlined
-def queue_cell(number, rule, one, two, hint, weights, rules, forest, room):
-    """Queue a cell by its estimate plus `hint`, what the language models added next to it; say whether it fitted."""
+def queue_cell(number, rule, one, two, hint, instead, weights, rules, forest, room):
+    """Queue a cell by its estimate plus `hint`, what the language models added next to it; say whether it fitted.
+
+    instead: it takes the place of the best one in the queue.
+    """
     c = room.counts[CELLS]
     if c >= len(room.cells):
         return False
@@ -88,7 +91,10 @@ def queue_cell(number, rule, one, two, hint, weights, rules, forest, room):
     cell["two"] = two
     cell["known"] = 0
     cell["score"] = guess - hint
-    room.counts[QUEUE] = push(room.heap_scores, room.heap_cells, room.counts[QUEUE], guess, c)
+    if instead:
+        replace(room.heap_scores, room.heap_cells, room.counts[QUEUE], guess, c)
+    else:
+        room.counts[QUEUE] = push(room.heap_scores, room.heap_cells, room.counts[QUEUE], guess, c)
     room.counts[CELLS] = c + 1
     return True
 
@@ -138,19 +144,20 @@ def take_cells(
     begin, end, complete, pop_limit, beam, rules, models, context, begin_states, end_words, weights, forest, room
 ):
     """Turn the best cells of the queue into edges and sort their vertices; return 0, or a negative code."""
-    counts, cells = room.counts, room.cells
+    counts, cells, scores, queue = room.counts, room.cells, room.heap_scores, room.heap_cells
     clear(room.slots)
     first = forest.size[0]
     pops = 0
     best = -np.inf
     while counts[QUEUE] > 0 and pops < pop_limit:
-        _, c, counts[QUEUE] = pop(room.heap_scores, room.heap_cells, counts[QUEUE])
+        c = queue[0]  # it stays there until something takes its place
         cell = cells[c]
         if cell["known"] == 0:
             room.work[2] += 1
             exact = _score_cell(c, rules, models, context, begin_states, end_words, complete, weights, forest, room)
-            if counts[QUEUE] > 0 and exact < room.heap_scores[0]:
-                counts[QUEUE] = push(room.heap_scores, room.heap_cells, counts[QUEUE], exact, c)
+            size = counts[QUEUE]
+            if (size > 1 and exact < scores[1]) or (size > 2 and exact < scores[2]):
+                replace(scores, queue, size, exact, c)
                 continue
         if pops > 0 and cell["score"] < best - beam:
             break
@@ -161,15 +168,20 @@ def take_cells(
             np.int64(cell["bundle"]), np.int64(cell["rule"]), np.int64(cell["one"]), np.int64(cell["two"]),
         )  # fmt: skip
         bundle, hint = room.bundles[number], cell["hint"]
-        fits = True
+        fits, instead = True, True
         if rule + 1 < bundle["rules"]:
-            fits &= queue_cell(number, rule + 1, one, two, hint, weights, rules, forest, room)
+            fits &= queue_cell(number, rule + 1, one, two, hint, instead, weights, rules, forest, room)
+            instead = False
         if rule == 0 and one + 1 < bundle["ones"]:
-            fits &= queue_cell(number, rule, one + 1, two, hint, weights, rules, forest, room)
+            fits &= queue_cell(number, rule, one + 1, two, hint, instead, weights, rules, forest, room)
+            instead = False
         if rule == 0 and one == 0 and two + 1 < bundle["twos"]:
-            fits &= queue_cell(number, rule, one, two + 1, hint, weights, rules, forest, room)
+            fits &= queue_cell(number, rule, one, two + 1, hint, instead, weights, rules, forest, room)
+            instead = False
         if not fits:
             return CELLS_FULL
+        if instead:
+            _, _, counts[QUEUE] = pop(scores, queue, counts[QUEUE])
         if not _add_edge(c, begin, end, complete, rules, models, forest, room):
             return EDGES_FULL
     room.work[3] += pops
@@ -245,7 +257,7 @@ def _add_edge(c, begin, end, complete, rules, models, forest, room):
     return True
 
 
-@kernel
+@kernel_inlined
 def _same_state(v, c, models, forest, room):
     """Say whether nothing around a vertex and a cell can tell them apart."""
     for k in range(models):

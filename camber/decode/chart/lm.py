@@ -15,7 +15,7 @@ import numpy as np
 
 from camber.arrays.types import Array
 from camber.decode.languages import Languages
-from camber.kernel import kernel
+from camber.kernel import kernel, kernel_inlined
 from camber.lm.ngrams import step
 
 #: places in a row of states
@@ -106,7 +106,7 @@ def survey(nodes, children, root, end, words, reach, queue):
     return longest
 
 
-@kernel
+@kernel_inlined
 def piece_state(models, k, target, words, first, last, one, two, pieces, out, row):
     """Put words and tails of a rule, which are `pieces`, together: write row `row` of the pieces `out`.
 
@@ -155,7 +155,7 @@ def piece_state(models, k, target, words, first, last, one, two, pieces, out, ro
     return added, final
 
 
-@kernel
+@kernel_inlined
 def glue_state(models, k, before, tail, end_word, pieces, out, row):
     """Put a piece behind the beginning of the sentence, in state `before`; returns as :func:`piece_state` does."""
     states = pieces.states

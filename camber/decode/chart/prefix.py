@@ -334,7 +334,7 @@ def _take(
         number = prefix.ending[place, ends]
         prefix.ending[place, ends] = -1
         while number >= 0:
-            fits = fits and queue_cell(number, zero, zero, zero, 0.0, weights, rules, forest, room)
+            fits = fits and queue_cell(number, zero, zero, zero, 0.0, False, weights, rules, forest, room)
             number = np.int64(room.bundles[number]["next"])
     if not fits:
         prefix.ending[:] = -1

@@ -398,12 +398,13 @@ def _take_cells(complete, places, needed, options, models, context, end_words, c
     size = counts[QUEUE]
     used = counts[CELLS]
     asked, pops = 0, 0
-    lowest = -np.inf
+    best = -np.inf
     while size > 0 and pops < course.pop_limit:
         if used + 2 > len(cells):
             return CELLS_FULL
         score = scores[0]
-        if score < lowest + course.beam * pops / (2 * course.pop_limit):
+        # the more of the limit is used up, the nearer must a cell be, down to half of the beam
+        if score < best - course.beam * (1.0 - 0.5 * pops / course.pop_limit):
             break
         c = queue[0]  # it stays there until something takes its place
         cell = cells[c]
@@ -451,7 +452,7 @@ def _take_cells(complete, places, needed, options, models, context, end_words, c
         if not placed:
             _, _, size = pop(scores, queue, size)
         if keep:
-            lowest = max(lowest, score - course.beam)
+            best = max(best, score)
             _add_hypothesis(
                 h, option, place, places, score - edge["rest"], c, edge, complete, options, course.listed, room
             )
