@@ -33,7 +33,7 @@ from camber.model.translator import load
 from camber.pipeline.convert_moses import convert_moses
 
 ROOT = Path(__file__).resolve().parent.parent
-POP_LIMITS = (50, 100, 200, 400, 1000, 2000)
+POP_LIMITS = (30, 50, 70, 100, 200, 300, 400, 600, 1000, 2000)
 #: Words per CPU-second of pip kenlm where the peers were measured
 YARDSTICK = 8e6
 #: Pop limit of the n-best rows, as the peers had it
