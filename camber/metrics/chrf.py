@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sacrebleu.metrics
 
 from camber.arrays.types import I8
 from camber.metrics.metric import Conventions, Metric, References, signature_of_sacrebleu, statistics_of_sacrebleu
@@ -25,7 +24,9 @@ class ChrF(Metric):
     def __init__(self, *, lowercase: bool = False, word_order: int = 0, beta: int = 2) -> None:
         self.name = f"chrF{beta}" + "+" * word_order
         self.beta = beta
-        self._inner = sacrebleu.metrics.CHRF(lowercase=lowercase, word_order=word_order, beta=beta)
+        import sacrebleu.metrics  # it takes its time
+
+        self._inner: Any = sacrebleu.metrics.CHRF(lowercase=lowercase, word_order=word_order, beta=beta)
 
     def statistics(
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None

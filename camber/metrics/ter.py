@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sacrebleu.metrics
 
 from camber.arrays.ragged import offsets_from, places_of
 from camber.arrays.types import F8
@@ -27,7 +26,9 @@ class TER(Metric):
     higher_is_better = False
 
     def __init__(self, *, case_sensitive: bool = False) -> None:
-        self._inner = sacrebleu.metrics.TER(case_sensitive=case_sensitive)
+        import sacrebleu.metrics  # it takes its time
+
+        self._inner: Any = sacrebleu.metrics.TER(case_sensitive=case_sensitive)
 
     def statistics(
         self, hypotheses: Sequence[str], references: References, sentences: npt.ArrayLike | None = None

@@ -32,7 +32,6 @@ from camber.text.tags import TEXT
 EQUALS = 8
 #: chrF between a remembered translation and the decoder's own, from which others are made after it
 LITERAL = 70.0
-_CHRF = ChrF()
 _ONE = Threads(1)
 
 
@@ -124,8 +123,9 @@ class Remembering:
     def _is_literal(self, pair: Pair) -> bool:
         """Say whether the decoder would translate a remembered source much as it is remembered."""
         (best,) = next(iter(self._decoder.decode([Input(pair.source)], engine=_ONE)))
-        statistics = _CHRF.statistics([" ".join(best.words)], [[" ".join(pair.target)]])
-        return bool(_CHRF.score(statistics.sum(0)) >= LITERAL)
+        chrf = ChrF()
+        statistics = chrf.statistics([" ".join(best.words)], [[" ".join(pair.target)]])
+        return bool(chrf.score(statistics.sum(0)) >= LITERAL)
 
     def _with_protected(self, match: Match, sentence: Prepared) -> str | None:
         """Return a match's translation with the protected text of a sentence that is the same but for that."""

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, NamedTuple
-from xml.sax.saxutils import escape
 
 #: what a code does: it begins something, ends it, or stands alone
 OPEN, CLOSE, ALONE = "open", "close", "alone"
@@ -76,7 +76,7 @@ class Segment(NamedTuple):
     @property
     def markup(self) -> str:
         """The text with its codes as inline XML."""
-        return "".join(escape(piece) if isinstance(piece, str) else piece.markup for piece in self.pieces)
+        return "".join(escape(piece, quote=False) if isinstance(piece, str) else piece.markup for piece in self.pieces)
 
     @property
     def codes(self) -> tuple[Code, ...]:
