@@ -3,8 +3,8 @@
 In such a file, all but the translations stays as it is. Segments that have a translation keep it (--all: they do not).
 
 Settings of the search that are not given are those that the model was made with. Hierarchical models have no
---distortion-limit, --options and --unknown; those of regressions have --beam in place of --pop-limit and
---distortion-limit.
+--stack-beam, --distortion-limit, --options and --unknown; those of regressions have --beam in place of --pop-limit,
+--stack-beam and --distortion-limit.
 
 With --mbr, or several models, what is taken is the hypothesis that has most in common with the others (minimum Bayes
 risk), of which --nbest-file then has the features. Weights for several models come from `camber combine`.

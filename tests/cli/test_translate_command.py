@@ -148,4 +148,4 @@ def test_a_hierarchical_model_refuses_settings_of_phrases_by_their_flags(hotel_h
 def test_help_names_no_default_that_is_the_models_own() -> None:
     told = " ".join(done("translate", "--help").split())
     assert "for every stack, at most [default: (the model's own)" in told
-    assert "Hierarchical models have no --distortion-limit, --options and --unknown" in told
+    assert "Hierarchical models have no --stack-beam, --distortion-limit, --options and --unknown" in told
