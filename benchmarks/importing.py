@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Reading a long translation memory: how fast, and in how much memory.
 
-    python benchmarks/importing.py [--megabytes 100] [--folder F]
+    python benchmarks/importing.py [--megabytes 100] [--codes 0.1] [--folder F]
 
-A TMX of that size is generated (two to four languages, attributes, codes), and one of a tenth of it. Megabytes per
-CPU-second of one thread, for the reader alone and for `camber import`, which also writes the pairs; memory is what the
-process grew by, at its peak. lxml's own iterparse, which only walks over the file, runs beside it.
+A TMX of that size is generated (two to four languages, attributes, codes in a share of the texts), and one of a tenth.
+Megabytes per CPU-second of one thread, for the reader alone and for `camber import`, which also writes the pairs;
+memory is what the process grew by, at its peak. lxml's own iterparse, which only walks over the file, runs beside it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WORDS = ["the", "file", "is", "not", "open", "save", "your", "changes", "before"
 WANTED = Languages("en", "fr")
 
 
-def generate(path: Path, megabytes: float) -> None:
+def generate(path: Path, megabytes: float, codes_in: float) -> None:
     """Write a memory of such a size."""
     draw, written, number = random.Random(1), 0, 0
     with open(path, "w", encoding="utf-8") as out:
@@ -36,7 +36,7 @@ def generate(path: Path, megabytes: float) -> None:
         while written < megabytes * 1e6:
             number += 1
             text = " ".join(draw.choices(WORDS, k=draw.randint(3, 30)))
-            if draw.random() < 0.1:
+            if draw.random() < codes_in:
                 text = (
                     f'Press <bpt i="1" x="1">&lt;b&gt;</bpt>{text}<ept i="1">&lt;/b&gt;</ept> &amp; {number}<ph x="2"/>'
                 )
@@ -95,12 +95,13 @@ def main() -> None:
     """Generate, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--megabytes", type=float, default=100)
+    parser.add_argument("--codes", type=float, default=0.1, help="share of the texts with inline codes")
     parser.add_argument("--folder", type=Path, help="where the files go (default: a temporary folder)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for size in (options.megabytes / 10, options.megabytes):
             path = Path(folder) / f"memory-{size:g}.tmx"
-            generate(path, size)
+            generate(path, size, options.codes)
             megabytes = path.stat().st_size / 1e6
             print(f"{megabytes:.0f} MB")
             for name, work in (("lxml alone", walk), ("units read", read), ("camber import", imported)):
