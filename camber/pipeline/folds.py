@@ -36,7 +36,7 @@ from camber.pipeline.fold_lists import FoldLists, FoldRound, FoundInFold
 from camber.pipeline.methods import METHODS, weighed
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stage, Stages
-from camber.pipeline.train import Made, Training
+from camber.pipeline.training import Made, Training
 from camber.progress import Watcher, log, result, step, watched
 from camber.settings import Settings, setting
 from camber.text.pipeline import TextPipeline

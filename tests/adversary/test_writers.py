@@ -28,7 +28,8 @@ from camber.pipeline import tune as tune_module
 from camber.pipeline.add import add
 from camber.pipeline.combine import combine_models
 from camber.pipeline.settings import TrainSettings
-from camber.pipeline.train import PairsAdded, Training, train
+from camber.pipeline.train import train
+from camber.pipeline.training import PairsAdded, Training
 from camber.pipeline.tune import tune_model
 from camber.rerank.reranker import Reranker
 

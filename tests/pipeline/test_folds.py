@@ -30,7 +30,7 @@ from camber.pipeline.folds import FoldSettings, fold_lists, nbest_folds
 from camber.pipeline.methods import METHODS
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.stages import Stages
-from camber.pipeline.train import Training
+from camber.pipeline.training import Training
 from camber.tune.loop import FIXED, refitted
 from camber.tune.tuners import make_tuner
 
