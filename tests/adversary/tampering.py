@@ -37,6 +37,7 @@ from camber.align.aligner import Aligner
 from camber.align.words import align_added
 from camber.corpus.bitext import Bitext
 from camber.errors import CamberError
+from camber.formats.glossary.glossary import Glossary
 from camber.model.directory import _SEAL, END, MANIFEST, SMALL, ModelDirectory
 from camber.model.journal import _SEAL as CALL_SEAL
 from camber.model.regression import ModelRegression
@@ -261,7 +262,7 @@ def use(model: Path, lines: list[str]) -> None:
     if directory.kind == "rerank":
         from adversary.zoo import reranked
 
-        Reranker.load(model).rerank(reranked()[0])
+        Reranker.load(model).rerank(reranked(model.name)[0])
         return
     translator = camber.load(model)
     for best in translator.translations(lines, nbest=3, confidence=True):
@@ -269,6 +270,10 @@ def use(model: Path, lines: list[str]) -> None:
             translator.decoder.word_alignment(best[0].derivation)
     if "prefix" in translator.decoder.takes:
         translator.translate(lines[:1], prefix="the")
+    if "terms" in translator.decoder.takes:
+        words = [word for line in lines for word in line.split() if word.isalpha()]
+        terms = Glossary.of({words[1]: ["a term"], words[-1]: None})
+        translator.translate([" ".join(4 * words)], glossary=terms)  # longer than a window
     if translator.memory is not None:
         remember(translator, lines)
     if next(model.glob("*/pairs"), None) is not None:

@@ -11,7 +11,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,13 +26,17 @@ from adversary.zoo import LINES, ZOO
 from camber.align.lexical import LexicalTable
 from camber.arrays.checks import Checks
 from camber.arrays.files import open_array
+from camber.bend.kinds import BENDS, NONE, bend_class
 from camber.bend.mixtures import bend as mixtures
 from camber.cli.info import command as info
 from camber.errors import CamberError, ModelError
 from camber.model.directory import _SEAL as SEAL
 from camber.model.directory import ModelDirectory, write_model
+from camber.model.kinds import KINDS
 from camber.model.translator import load
 from camber.pipeline.add import add
+from camber.pipeline.methods import METHODS
+from camber.rerank.learners import LEARNERS
 
 ALL = os.environ.get("CAMBER_ADVERSARY") == "all"
 TRIALS = 500 if ALL else 40
@@ -48,6 +55,29 @@ def attack(model: Path, seed: int = 1, **variables: str) -> dict[str, int]:
     counts: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
     tell(f"tampering with {model.name}{' under bounds checks' if variables else ''}: {counts}")
     return counts
+
+
+def test_the_zoo_has_every_kind_of_model_method_bend_and_learner():
+    """A kind that is new gets a model there."""
+    named = {str(value) for make in ZOO.values() if isinstance(make, partial) for value in flat(make.keywords)}
+    methods = {METHODS.load(name) for name in METHODS if name == "phrase" or name in named}
+    assert methods == set(map(METHODS.load, METHODS))
+    others = {"combination", "hiero-grammars"}  # `_combined`, `_grammars`
+    assert {method.kind for method in methods} | others == set(KINDS)
+    assert {bend_class(name) for name in (NONE, *BENDS) if name == NONE or name in named} == set(map(bend_class, BENDS))
+    fitted = {name.split("-")[1] for name in named if name.startswith("rerank-")}
+    assert set(map(LEARNERS.load, fitted)) == set(map(LEARNERS.load, LEARNERS))
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """Yield the values inside of values."""
+    if isinstance(values, dict):
+        for value in values.values():
+            yield from flat(value)
+    elif isinstance(values, partial):
+        yield from flat(values.keywords)
+    else:
+        yield values
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from toys.lists import flipped
+from toys.lists import flipped, planted
 
 from camber.align.pharaoh import Alignment, write_pharaoh
 from camber.corpus.bitext import Sentences
@@ -24,6 +24,7 @@ from camber.lm.arpa import write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
 from camber.pipeline.add import add
+from camber.pipeline.calibrate import calibrate_model
 from camber.pipeline.combine import combine_models
 from camber.pipeline.convert_cdec import convert_cdec
 from camber.pipeline.convert_moses import convert_moses
@@ -35,6 +36,8 @@ from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
 from camber.rerank.reranker import Reranker
 
+#: the re-ranker whose trees look at parts
+LOCAL = "rerank-trees-local"
 #: tokenised, and translated by every model of the zoo
 LINES = ("¿ cuánto cuesta una habitación doble ?", "quiero hablar con el director .", "¡ hasta el martes !")
 #: added to some models
@@ -126,7 +129,14 @@ def _forgetful(files: Path, model: Path) -> Path:
     return model
 
 
-def _imported(files: Path, model: Path) -> Path:
+def _calibrated(files: Path, model: Path, make: Callable[[Path, Path], Path] = _train) -> Path:
+    """Make a model that knows how sure it is."""
+    make(files, model)
+    calibrate_model(model, files / "dev.es", files / "dev.en")
+    return model
+
+
+def _imported(files: Path, model: Path, method: str = "phrase") -> Path:
     """Make a model of two memories with inline codes, of which one counts more: it has a language model of its own."""
     home = model.with_suffix(".from")
     home.mkdir()
@@ -148,7 +158,8 @@ def _imported(files: Path, model: Path) -> Path:
             "tune": {"tuner": "pro", "iterations": 1, "nbest": 30},
         }
     )
-    train(model=model, corpus=corpora, settings=chosen, dev_source=files / "dev.es", dev_target=files / "dev.en")
+    dev = {"dev_source": files / "dev.es", "dev_target": files / "dev.en"}
+    train(model=model, corpus=corpora, method=method, settings=chosen, **dev)
     return model
 
 
@@ -216,19 +227,19 @@ def _grammars(files: Path, model: Path) -> Path:
     return model
 
 
-def reranked() -> tuple[Any, Any]:
-    """Return the list that re-rankers are fitted to, and its references."""
-    return flipped(sentences=40)
+def reranked(kind: str) -> tuple[Any, Any]:
+    """Return the list that a kind of re-rankers is fitted to, and its references."""
+    return planted(150) if kind == LOCAL else flipped(sentences=40)
 
 
-def _reranker(files: Path, model: Path, learner: str, *, lm: bool = False) -> Path:
-    nbest, references = reranked()
+def _reranker(files: Path, model: Path, kind: str, *, lm: bool = False, **more: Any) -> Path:
+    nbest, references = reranked(kind)
     language = None
     if lm:
         language = NgramModel.from_trie(
             estimate(Sentences.encode([line.split() for line in references]), LmSettings(2))
         )
-    Reranker(learner=learner, lm=language).fit(nbest, references).save(model)
+    Reranker(learner=kind.split("-")[1], lm=language, **more).fit(nbest, references).save(model)
     return model
 
 
@@ -246,13 +257,18 @@ ZOO: dict[str, Callable[[Path, Path], Path]] = {
     "one-way": partial(_train, tune={"bend": "isotonic", **_BENT}),
     "regression": partial(_train, added=True, regression={"regression": "lsr"}),
     "regression-margin": partial(_train, added=True, regression={"regression": "mmr"}),
+    "raw": partial(_train, tune={"bend": "raw", **_BENT}),
+    "bins-and-trees": partial(_train, tune={"bend": "overlap+trees", **_BENT}),
     "forgetful": _forgetful,
     "imported": _imported,
+    "calibrated": _calibrated,
     "hiero": partial(_train, method="hiero"),
     "hiero-added": partial(_train, method="hiero", added=True),
     "hiero-large": partial(_train, method="hiero", hiero={"rule_features": "large"}),
     "hiero-bins": partial(_train, method="hiero", tune={"bend": "mnr", **_BENT}),
     "hiero-trees": partial(_train, method="hiero", tune={"bend": "trees", **_BENT}),
+    "hiero-imported": partial(_imported, method="hiero"),
+    "hiero-lines-and-bins": partial(_train, method="hiero", tune={"bend": "anchored", **_BENT}),
     "kernel": partial(_train, method="kernel"),
     "kernel-added": partial(_train, method="kernel", added=True),
     "kernel-margin": partial(_train, method="kernel", kernel={"regression": "mmr"}),
@@ -261,11 +277,13 @@ ZOO: dict[str, Callable[[Path, Path], Path]] = {
     "sparse-mixed": partial(_train, method="sparse", added=True, sparse={"decoder": "mixed"}),
     "sparse-feature": partial(_train, method="sparse", sparse={"decoder": "feature"}),
     "combination": _combined,
+    "combination-calibrated": partial(_calibrated, make=_combined),
     "moses": _moses,
     "table": _table,
     "grammars": _grammars,
-    "rerank-linear": partial(_reranker, learner="linear", lm=True),
-    "rerank-mnr": partial(_reranker, learner="mnr"),
-    "rerank-trees": partial(_reranker, learner="trees"),
-    "rerank-mixture": partial(_reranker, learner="mixture"),
+    "rerank-linear": partial(_reranker, kind="rerank-linear", lm=True),
+    "rerank-mnr": partial(_reranker, kind="rerank-mnr"),
+    "rerank-trees": partial(_reranker, kind="rerank-trees"),
+    LOCAL: partial(_reranker, kind=LOCAL, tokenize="none", leaves=4),
+    "rerank-mixture": partial(_reranker, kind="rerank-mixture"),
 }

@@ -7,7 +7,7 @@ could see (another order of equal work, a message) is not here.
 
 from __future__ import annotations
 
-from mutation.mutate import Mutation
+from mutation.change import Mutation
 
 Change = tuple[str, str, str]
 

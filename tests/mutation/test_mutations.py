@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from mutation.mutate import PROJECT, arguments
+from mutation.change import PROJECT, arguments
 from mutation.mutations import MUTATIONS
 
 

@@ -10,48 +10,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from naive.regression_trees import tree_value
-from toys.lists import with_values
+from toys.lists import PLANTED, planted, with_values
 
 from camber.bend.trees.document import forest_to_json
 from camber.cli import cli
 from camber.engine import Threads
 from camber.errors import CamberError, SettingsError
 from camber.features.feature import Feature
-from camber.features.parts import Parts
 from camber.files import read_lines, write_lines
 from camber.model.directory import ModelDirectory
 from camber.nbest import NBest
 from camber.rerank.report import evaluate
 from camber.rerank.reranker import Reranker
 from camber.rerank.trees import Trees
-
-WORDS = [f"w{number}" for number in range(40)]
-FEATURES = (Feature("x", scope="rule"), Feature("y", scope="context"))
-
-
-def planted(sentences: int = 80, size: int = 8, seed: int = 1) -> tuple[NBest, list[str]]:
-    """Make a list whose hypotheses are the worse, the more parts have a small x *and* a large y.
-
-    A last part, which is no rule, makes the sums of x and y 0 (exactly: they are sixteenths), so that the features of
-    hypotheses tell nothing. The own scores tell nothing, either.
-    """
-    rng = np.random.default_rng(seed)
-    references, texts, rows, rules, offsets = [], [], [], [], [0]
-    for _ in range(sentences):
-        reference = rng.choice(WORDS, 10)
-        references.append(" ".join(reference))
-        for _ in range(size):
-            table = rng.integers(0, 16, (rng.integers(3, 7), 2)) / 16.0
-            wrong = min(8, 3 * int(((table[:, 0] < 0.5) & (table[:, 1] >= 0.5)).sum()))
-            words = reference.copy()
-            words[:wrong] = "x"
-            texts.append(" ".join(words))
-            rows += [*table.tolist(), (-table.sum(0)).tolist()]
-            rules += [1] * len(table) + [-1]
-            offsets.append(len(rows))
-    scores = rng.normal(0.0, 1.0, len(texts))
-    parts = Parts.of_dense(FEATURES, rows, rules)
-    return NBest(np.arange(sentences + 1) * size, np.array(offsets), parts, texts, scores), references
 
 
 def as_hypotheses(nbest: NBest) -> NBest:
@@ -224,7 +195,7 @@ def test_a_feature_that_another_list_lacks_is_absent_there_and_one_of_another_ki
     assert model.scores(lacking).tobytes() == model.scores(without).tobytes()
     turned = replace(sparse, parts=sparse.parts.select([1, 0]))
     np.testing.assert_allclose(model.scores(turned), model.scores(sparse), rtol=1e-12)
-    logarithms = replace(sparse.parts, features=(Feature("x", "probability", "rule"), FEATURES[1]))
+    logarithms = replace(sparse.parts, features=(Feature("x", "probability", "rule"), PLANTED[1]))
     with pytest.raises(CamberError, match=r"x of parts is a probability \(rule\) here, expected a number \(rule\)"):
         model.scores(replace(sparse, parts=logarithms))
 

@@ -13,6 +13,8 @@ from camber.features.parts import Parts
 from camber.nbest import NBest
 
 WORDS = [f"w{number}" for number in range(40)]
+#: the features of :func:`planted`
+PLANTED = (Feature("x", scope="rule"), Feature("y", scope="context"))
 
 
 def list_of_parts(
@@ -84,3 +86,28 @@ def flipped(sentences: int = 80, size: int = 6, seed: int = 1) -> tuple[NBest, l
             rows.append([x, kind])
     scores = rng.normal(0.0, 1.0, len(texts))
     return NBest.of_hypotheses(("x", "kind"), np.arange(sentences + 1) * size, texts, rows, scores), references
+
+
+def planted(sentences: int = 80, size: int = 8, seed: int = 1) -> tuple[NBest, list[str]]:
+    """Make a list whose hypotheses are the worse, the more parts have a small x *and* a large y.
+
+    A last part, which is no rule, makes the sums of x and y 0 (exactly: they are sixteenths), so that the features of
+    hypotheses tell nothing. The own scores tell nothing, either.
+    """
+    rng = np.random.default_rng(seed)
+    references, texts, rows, rules, offsets = [], [], [], [], [0]
+    for _ in range(sentences):
+        reference = rng.choice(WORDS, 10)
+        references.append(" ".join(reference))
+        for _ in range(size):
+            table = rng.integers(0, 16, (rng.integers(3, 7), 2)) / 16.0
+            wrong = min(8, 3 * int(((table[:, 0] < 0.5) & (table[:, 1] >= 0.5)).sum()))
+            words = reference.copy()
+            words[:wrong] = "x"
+            texts.append(" ".join(words))
+            rows += [*table.tolist(), (-table.sum(0)).tolist()]
+            rules += [1] * len(table) + [-1]
+            offsets.append(len(rows))
+    scores = rng.normal(0.0, 1.0, len(texts))
+    parts = Parts.of_dense(PLANTED, rows, rules)
+    return NBest(np.arange(sentences + 1) * size, np.array(offsets), parts, texts, scores), references
