@@ -29,6 +29,8 @@ from camber.lock import Lock
 
 #: names of such folders, and of the file in them that its process holds
 PREFIX, LOCK = ".camber-scratch-", "lock"
+#: bytes of zeros that are written at a time
+_BLOCK = 1 << 20
 #: where nobody knows how much memory is free
 _UNKNOWN = 4 << 30
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -123,7 +125,9 @@ class Scratch:
         size = prod(shape) * np.dtype(kind).itemsize
         if size <= self.share(parts):
             return np.empty(shape, kind)
-        mapped: AnyArray = np.memmap(self.path("array"), kind, "w+", shape=shape).view(np.ndarray)
+        path = self.path("array")
+        _reserve(path, size)
+        mapped: AnyArray = np.memmap(path, kind, "r+", shape=shape).view(np.ndarray)
         return mapped
 
     def zeros(self, shape: tuple[int, ...], kind: npt.DTypeLike, parts: int = 8) -> AnyArray:
@@ -145,6 +149,16 @@ class Scratch:
                 f"{beside}: no room for what does not fit into memory ({error.strerror}); make some"
             ) from None
         return folder
+
+
+def _reserve(path: Path, size: int) -> None:
+    """Make a file of zeros that has its room on the disk: where a mapped page finds none, the process is killed."""
+    with open(path, "wb") as stream:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(stream.fileno(), 0, size)
+            return
+        for start in range(0, size, _BLOCK):
+            stream.write(bytes(min(_BLOCK, size - start)))
 
 
 #: everything stays in memory

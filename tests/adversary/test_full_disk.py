@@ -17,14 +17,20 @@ import pytest
 from adversary.disk import NotAllowed, entries_left, left, refused, with_disk
 from adversary.kills import text_files
 from adversary.trials import tell
+from toys.echo import echo
 from toys.lists import flipped
 
 from camber.model.directory import ModelDirectory
 from camber.model.journal import MOST_SEGMENTS
 from camber.model.translator import load
 from camber.pipeline.add import Adder, add
+from camber.pipeline.calibrate import calibrate_model
+from camber.pipeline.combine import combine_models
+from camber.pipeline.forget import forget
+from camber.pipeline.importing import import_files
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
+from camber.pipeline.translate_file import translate_file
 from camber.pipeline.tune import tune_model
 from camber.rerank.reranker import Reranker
 
@@ -109,6 +115,19 @@ def test_training_on_a_full_disk(files):
     def make(disk: Path) -> None:
         train(files / "train.es", files / "train.en", disk / "m", held_out=0, tuned=False, settings=SETTINGS)
         assert load(disk / "m").translate(["una habitación"])
+
+    assert attack(lambda disk: None, make, keeps=("m.work/",)) >= TRIALS // 2
+
+
+@pytest.mark.parametrize("method", ["phrase", "hiero"])
+def test_training_on_a_full_disk_where_memory_is_short(method, files):
+    """What does not fit into memory is mapped from files that have their room: a page without any would kill."""
+
+    def make(disk: Path) -> None:
+        sides = files / "train.es", files / "train.en"
+        train(*sides, disk / "m", method=method, held_out=0, tuned=False, settings=SETTINGS, memory=2000)
+        assert load(disk / "m").translate(["una habitación"])
+        assert sorted(path.name for path in disk.rglob(".camber-*")) == []
 
     assert attack(lambda disk: None, make, keeps=("m.work/",)) >= TRIALS // 2
 
@@ -253,3 +272,80 @@ def test_fitting_a_reranker_on_a_full_disk():
 
     for filled, step in ((left, PAGE), (entries_left, 1)):
         assert attack_everywhere(lambda disk: None, save, fine, filled, step)[0] >= 3
+
+
+@pytest.mark.parametrize(("filled", "step"), [(left, PAGE), (entries_left, 1)])
+def test_a_disk_that_is_full_while_pairs_are_taken_back(model, filled, step, tmp_path):
+    shutil.copytree(model, tmp_path / "m")
+    add(tmp_path / "m", *several(30))
+
+    def prepare(disk: Path) -> None:
+        shutil.copytree(tmp_path / "m", disk / "m")
+
+    def take_back(disk: Path) -> None:
+        forget(disk / "m", texts=several(30)[0][3:])
+
+    def fine(disk: Path) -> bool:
+        assert ModelDirectory.open(disk / "m", verify=True).sizes["added_pairs"] == 3
+        return [path.name for path in disk.iterdir()] == ["m"]
+
+    assert attack_everywhere(prepare, take_back, fine, filled, step)[0] >= 3
+
+
+def test_calibrating_on_a_full_disk(files, model):
+    def measure(disk: Path) -> None:
+        calibrate_model(disk / "m", files / "dev.es", files / "dev.en")
+
+    def fine(disk: Path) -> bool:
+        assert load(disk / "m", verify=True).calibration is not None
+        return [path.name for path in disk.iterdir()] == ["m"]
+
+    step = 1 if ALL else 9
+    made, _ = attack_everywhere(lambda disk: shutil.copytree(model, disk / "m"), measure, fine, entries_left, step)
+    assert made >= 20 // step
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["new", "in place of another"])
+def test_combining_on_a_full_disk(replaced, files, model, tmp_path):
+    dev = files / "dev.es", files / "dev.en"
+    combine_models([model], *dev, tmp_path / "before", settings={"mbr_size": 2})
+
+    def prepare(disk: Path) -> None:
+        if replaced:
+            shutil.copytree(tmp_path / "before", disk / "c")
+
+    def combine(disk: Path) -> None:
+        combine_models([model], *dev, disk / "c", settings={"mbr_size": 5})
+        assert load(disk / "c", verify=True).decoder.own.mbr_size == 5
+        assert [path.name for path in disk.iterdir() if path.name != "ballast"] == ["c"]
+
+    assert attack(prepare, combine) >= TRIALS // 2
+
+
+@pytest.mark.parametrize(("filled", "step"), [(left, PAGE), (entries_left, 1)])
+def test_importing_and_translating_in_place_on_a_full_disk(filled, step, tmp_path):
+    """Files are those of before or the new ones."""
+    lines = [f"uno y {number} veces más\tone and {number} times more\n" for number in range(400)]
+    (tmp_path / "pairs.tsv").write_text("".join(lines), "utf-8")
+    page = "<html><body>" + "<p>¿ cuánto cuesta ?</p>" * 300 + "</body></html>\n"
+
+    def prepare(disk: Path) -> None:
+        (disk / "a.html").write_text(page, "utf-8")
+        for side in ("es", "en"):
+            (disk / f"out.{side}").write_text("before\n", "utf-8")
+
+    def work(disk: Path) -> None:
+        translate_file(echo("es", "en", str.upper), disk / "a.html", disk / "a.html")
+
+    def both(disk: Path) -> None:
+        import_files([tmp_path / "pairs.tsv"], "es", "en", disk / "out")
+
+    def translated(disk: Path) -> bool:
+        return (disk / "a.html").read_text("utf-8") == page.replace("¿ cuánto cuesta ?", "¿ CUÁNTO CUESTA ?")
+
+    def imported(disk: Path) -> bool:
+        sides = [(disk / f"out.{side}").read_text("utf-8").splitlines() for side in ("es", "en")]
+        return ["\t".join(pair) + "\n" for pair in zip(*sides, strict=True)] == lines
+
+    assert attack_everywhere(prepare, work, translated, filled, step)[0] >= 1
+    assert attack_everywhere(prepare, both, imported, filled, step)[0] >= 1

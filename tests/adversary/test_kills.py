@@ -51,11 +51,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return text_files(tmp_path_factory.mktemp("text"))
 
 
-def make(files: Path, model: Path, name: str = "train") -> Any:
+def make(files: Path, model: Path, name: str = "train", **more: Any) -> Any:
     """Train a model."""
     settings = TrainSettings.from_dict(SETTINGS)
     sides = (files / f"{name}.{language}" for language in ("es", "en"))
-    return train(*sides, model, held_out=0, tuned=False, settings=settings)
+    return train(*sides, model, held_out=0, tuned=False, settings=settings, **more)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return all files of a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def answers(model: Path) -> list[str]:
@@ -127,6 +132,23 @@ def test_training_is_killed(files, tmp_path):
         assert not leftovers(folder)
 
     assert visit(lambda folder: make(files, folder / "m"), lambda folder: None, fine, done, home) > 10
+
+
+def test_a_training_where_memory_is_short_is_killed(files, tmp_path):
+    """What it put on the disk is removed by the next one."""
+    short = partial(make, memory=2000)
+    make(files, tmp_path / "expected")
+    expected = contents(tmp_path / "expected")
+
+    def fine(folder: Path) -> None:
+        if is_model(folder / "m"):
+            assert contents(folder / "m") == expected
+
+    def done(folder: Path) -> None:
+        assert contents(folder / "m") == expected
+        assert not leftovers(folder) + leftovers(folder / "m.work")
+
+    assert visit(lambda folder: short(files, folder / "m"), lambda folder: None, fine, done, tmp_path / "home") > 100
 
 
 def test_a_training_that_replaces_a_tuned_model_is_killed(files, tmp_path):

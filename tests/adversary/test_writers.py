@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,12 @@ from camber.model import directory as directory_module
 from camber.model.directory import ModelDirectory
 from camber.model.translator import load
 from camber.pipeline import add as add_module
+from camber.pipeline import calibrate as calibrate_module
 from camber.pipeline import combine as combine_module
 from camber.pipeline import forget as forget_module
 from camber.pipeline import tune as tune_module
 from camber.pipeline.add import add
+from camber.pipeline.calibrate import calibrate_model
 from camber.pipeline.combine import combine_models
 from camber.pipeline.settings import TrainSettings
 from camber.pipeline.train import train
@@ -91,6 +94,14 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str, Callable[[
 def names(folder: Path) -> list[str]:
     """List the folders beside a model."""
     return sorted(path.name for path in folder.iterdir())
+
+
+def refused_soon(action: Callable[[], Any]) -> None:
+    """Run an action that finds its model in use, without the patience of a user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(directory_module, "_WRITING", 0.0)
+        with pytest.raises(CamberError, match="in use by another process"):
+            action()
 
 
 def test_two_trainings(model, files, meanwhile):
@@ -272,3 +283,64 @@ def test_pairs_are_added_while_models_are_combined(model, files, meanwhile):
         combine_models([model], files / "dev.es", files / "dev.en", model.parent / "c", settings={"mbr_size": 5})
     combine_models([model], files / "dev.es", files / "dev.en", model.parent / "c", settings={"mbr_size": 5})
     assert load(model.parent / "c", verify=True).translate(PAIR[0]) == PAIR[1]
+
+
+def test_pairs_are_taken_back_while_models_are_combined(model, files, meanwhile):
+    add(model, *PAIR)
+    meanwhile(combine_module, "combine", lambda: forget_module.forget(model, texts=PAIR[0]))
+    with pytest.raises(ModelError, match="changed while it was combined"):
+        combine_models([model], files / "dev.es", files / "dev.en", model.parent / "c", settings={"mbr_size": 5})
+    assert not (model.parent / "c").exists()
+
+
+def test_two_combinings(model, files, meanwhile):
+    def combine(size: int) -> None:
+        combine_models([model], files / "dev.es", files / "dev.en", model.parent / "c", settings={"mbr_size": size})
+
+    meanwhile(combine_module, "write_members", lambda: refused_soon(lambda: combine(9)))
+    combine(5)
+    assert load(model.parent / "c", verify=True).decoder.own.mbr_size == 5
+    assert names(model.parent) == ["c", "m", "m.work"]
+
+
+@pytest.mark.parametrize("other", [_tune, partial(_train, name="shorter")], ids=["tuned", "trained"])
+def test_a_model_is_tuned_or_trained_while_it_is_calibrated(other, model, files, meanwhile):
+    shutil.rmtree(model.with_name("m.work"))
+    meanwhile(calibrate_module, "with_confidence", lambda: other(files, model))
+    before = ModelDirectory.open(model).made
+    with pytest.raises(ModelError, match="while this one was calibrated; calibrate again"):
+        calibrate_model(model, files / "dev.es", files / "dev.en")
+    assert ModelDirectory.open(model, verify=True).made != before
+    calibrate_model(model, files / "dev.es", files / "dev.en")
+    assert load(model, verify=True).calibration is not None
+
+
+def test_pairs_are_added_and_taken_back_while_a_model_is_calibrated(model, files, meanwhile):
+    add(model, ["uno"], ["one"])
+
+    def other() -> None:
+        add(model, *PAIR)
+        forget_module.forget(model, texts=["uno"])
+
+    meanwhile(calibrate_module, "with_confidence", other)
+    calibrate_model(model, files / "dev.es", files / "dev.en")
+    there = load(model, verify=True)
+    assert there.calibration is not None
+    assert there.translate(PAIR[0]) == PAIR[1]
+    assert there.directory.sizes["added_pairs"] == 1
+
+
+def test_two_calibratings(model, files, meanwhile):
+    meanwhile(calibrate_module, "with_confidence", lambda: calibrate_model(model, files / "dev.es", files / "dev.en"))
+    with pytest.raises(ModelError, match="calibrate again"):
+        calibrate_model(model, files / "dev.es", files / "dev.en")
+    assert load(model, verify=True).calibration is not None
+    assert names(model.parent) == ["m", "m.work"]
+
+
+def test_a_model_is_calibrated_while_it_is_tuned(model, files, meanwhile):
+    meanwhile(tune_module, "with_weights", lambda: calibrate_model(model, files / "dev.es", files / "dev.en"))
+    with pytest.raises(ModelError, match="another model was written there"):
+        _tune(files, model)
+    assert load(model, verify=True).calibration is not None
+    assert Weights.read(model.with_name("m.tuned") / "weights.tsv").signature.startswith("tuner:pro")

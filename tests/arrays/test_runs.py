@@ -53,6 +53,15 @@ def test_little_memory_makes_many_runs_and_ranges_are_as_long_as_they_are_asked_
     assert gone_through(blocks, None, 1000)[1] == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs blocks of files")
+def test_a_large_array_has_its_room_on_the_disk_before_anything_is_written_to_it(tmp_path):
+    """A page that is mapped and finds no room on a full disk ends the process without a word."""
+    with Scratch(8000, tmp_path) as scratch:
+        scratch.empty((100_000,), np.float64)
+        (file,) = tmp_path.glob(f"{PREFIX}*/*.array")
+        assert file.stat().st_blocks * 512 >= 800_000
+
+
 def test_large_arrays_are_files_and_files_go_with_the_block(tmp_path):
     with Scratch(8000, tmp_path) as scratch:
         assert not list(tmp_path.iterdir())
