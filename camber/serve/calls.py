@@ -101,7 +101,7 @@ class Call:
         """The content type, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
-    @cached_property
+    @property
     def is_json(self) -> bool:
         """Whether the body is meant to be JSON; some clients say nothing of it, or that it is a form or text.
 
@@ -109,7 +109,7 @@ class Call:
         True
         """
         if self.type in ("", _FORM, "text/plain"):
-            return self.body.lstrip()[:1] == b"{"
+            return re.match(rb"\s*\{", self.body) is not None
         return self.type == "application/json" or self.type.endswith("+json")
 
     @property

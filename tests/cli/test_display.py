@@ -123,7 +123,7 @@ def test_json_is_an_object_a_line_and_standard_output_has_the_result(hotel_files
     rounds = [event for event in events if event["event"] == "result" and event["path"][-1] == "round"]
     assert [event["number"] for event in rounds] == [1, 2]
     assert all(event["path"][0] == "tune" and event["metric"] == "BLEU" for event in rounds)
-    assert result["weights"].startswith("tuner:held-bleu")
+    assert result["weights"].startswith("tuner:blend")
     assert f"dev:{max(event['score'] for event in rounds):.2f}" in result["weights"]
     assert any(event["event"] == "info" and event["message"].startswith("kept ") for event in events)
     assert not any(event.get("message", "").startswith("align: done") for event in events)  # its event says so

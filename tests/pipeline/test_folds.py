@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -384,17 +385,18 @@ def test_a_run_that_is_killed_goes_on_and_gives_the_same_bytes(corpus: Path, tmp
     write(corpus, tmp_path / "whole.jsonl")
     out = tmp_path / "killed.jsonl"
     command = [
-        sys.executable, "-c", SCRIPT, "nbest-folds", "--source", corpus / "train.es", "--target", corpus / "train.en",
-        "--out", out, "--folds", 3, "--rounds", 3, "--nbest", 8, "--lm-order", 3, "--align-model", "quick",
-        "--threads", 1,
+        sys.executable, "-c", SCRIPT, "--json", "nbest-folds", "--source", corpus / "train.es",
+        "--target", corpus / "train.en", "--out", out, "--folds", 3, "--rounds", 3, "--nbest", 8, "--lm-order", 3,
+        "--align-model", "quick", "--threads", 1,
     ]  # fmt: skip
-    for place in ("fold 2 of 3/align …", "lists-02-02 …", "fit-02 …", ""):
-        process = subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True)
+    for place in ("fold 2 of 3/align", "lists-02-02", "fit-02", ""):
+        process = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         waiting, told = place.split("/"), []
         for line in process.stderr:
-            told.append(line.strip())
-            if waiting and waiting[0] == told[-1]:
+            event = json.loads(line)
+            told.append(event.get("message") or f"{event['event']} {event['path'][-1]}")
+            if waiting and told[-1] in (waiting[0], f"begin {waiting[0]}"):
                 waiting.pop(0)
                 if not waiting:
                     os.kill(process.pid, signal.SIGKILL)

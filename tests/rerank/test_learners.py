@@ -32,7 +32,7 @@ def test_learners_declare_their_tuners_and_settings() -> None:
     assert list(LEARNERS) == ["linear", "bins", "overlap", "lnr", "mnr", "trees", "mixture"]
     own = [LEARNERS.load(name).default_tuner for name in LEARNERS]
     assert own == ["expected-bleu", "pro", "pro", "pro", "pro", "mert", "expected-bleu"]
-    assert [len(takers(LEARNERS.load(name).needs)) for name in LEARNERS] == [6, 4, 4, 4, 4, 6, 4]
+    assert [len(takers(LEARNERS.load(name).needs)) for name in LEARNERS] == [7, 5, 5, 5, 5, 7, 5]
     assert {name: sorted(LEARNERS.load(name).settings(name)) for name in LEARNERS} == {
         "linear": [],
         "bins": ["bits", "lines", "softness"],
