@@ -2,7 +2,8 @@
 
 A file's segment has codes (tags and placeholders of another format) in its text, and so has what is remembered of such
 files. A line and a remembered source *correspond* if they have the same text, with codes that do the same at the same
-places, however they are written. Each code of the remembered target then gives its place to the line's own.
+places, however they are written. Each code of the remembered target then gives its place to the line's own; its line
+ends are its own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
-from camber.formats.bilingual.unit import ALONE, Code, Segment
+from camber.formats.bilingual.unit import ALONE, LINE, Code, Segment
+from camber.text.line_ends import MARK
 from camber.text.tags import CLOSE, OPEN, TEXT, XLIFF, Tag, find_tags
 
 #: codes of two lines, multiplied, whose order is compared; with more, only how often each comes
@@ -39,6 +41,8 @@ def segment_in(line: str, format: str = XLIFF) -> Segment:
 
 
 def _code(line: str, tag: Tag, tags: Sequence[Tag]) -> Code:
+    if line[tag.start : tag.end] == MARK:
+        return Code(LINE, "", MARK)
     told = tags[tag.partner] if tag.kind == CLOSE and tag.partner >= 0 else tag
     found = (pattern.search(line, told.start, told.end) for pattern in _NUMBERS)
     number = next((match[1] for match in found if match), "")
@@ -79,15 +83,23 @@ def with_codes(line: Segment, source: Segment, target: Segment, *, escapes: bool
     """
     if "".join(line.text.split()) != "".join(source.text.split()) or _placed(line) != _placed(source):
         return None
-    places = _places(target.codes, source.codes)
+    own, theirs, wanted = (_but_line_ends(segment) for segment in (line, source, target))
+    places = _places(wanted, theirs)
     if places is None:
         return None
-    own = line.codes
     mine = iter([own[place].markup for place in places])
-    return "".join(
-        next(mine) if isinstance(piece, Code) else html.escape(piece, quote=False) if escapes else piece
-        for piece in target.pieces
-    )
+
+    def written(piece: str | Code) -> str:
+        if isinstance(piece, Code):
+            return MARK if piece.kind == LINE else next(mine)
+        return html.escape(piece, quote=False) if escapes else piece
+
+    return "".join(map(written, target.pieces))
+
+
+def _but_line_ends(segment: Segment) -> list[Code]:
+    """Return the codes of a segment; where its lines end is its own business."""
+    return [code for code in segment.codes if code.kind != LINE]
 
 
 def _places(codes: Sequence[Code], others: Sequence[Code]) -> list[int] | None:

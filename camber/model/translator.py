@@ -24,6 +24,7 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.features.weights import Weights
 from camber.formats.glossary.glossary import Glossary
+from camber.memory.codes import segment_in
 from camber.memory.match import Match
 from camber.model.asking import Asked, Asking, Request, disobeyed, requests_for
 from camber.model.directory import ModelDirectory
@@ -32,6 +33,7 @@ from camber.model.memory import Memory
 from camber.model.recalling import of_line, of_sentence
 from camber.model.repairing import Kept, Remembering, told, with_kept
 from camber.progress import Watcher, each, log, watched
+from camber.text.line_ends import MARK
 from camber.text.pipeline import TextPipeline
 from camber.text.places import places_in
 from camber.text.prepared import Paragraph, Prepared
@@ -303,9 +305,9 @@ class Translator(Generic[Search]):
         line, sentences = paragraph.line, paragraph.sentences
         protected = any(sentence.protected for sentence in sentences)
         tokens = () if protected else [token for item in sentences for token in item.tokens]
-        if format == TEXT and not any(sentence.tags for sentence in sentences):
+        if format == TEXT and MARK not in line and not any(sentence.tags for sentence in sentences):
             return self.memory.recall(line, tokens)
-        match = self.memory.recalled(line, tokens)
+        match = self.memory.recalled(line, tokens) or self.memory.recalled(segment_in(line, format).text)
         if match is None:
             return None
         start, end = len(line) - len(line.lstrip()), len(line.rstrip())

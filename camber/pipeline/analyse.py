@@ -12,10 +12,10 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.formats.bilingual.files import files_in
 from camber.formats.bilingual.languages import Languages
-from camber.formats.bilingual.unit import NEW, OBSOLETE, Tally, Unit
+from camber.formats.bilingual.unit import NEW, OBSOLETE, TURNED, Tally, Unit
 from camber.memory.words import match_words
 from camber.model.translator import Translator, load
-from camber.progress import Watcher, each, watched
+from camber.progress import Watcher, each, log, watched
 from camber.text.tokenise import unescape
 
 Name = str | Path
@@ -129,7 +129,9 @@ def told_of_unknown(part: Part) -> str:
     if not part.unknown:
         return "no unknown words"
     some = ", ".join(f"{word} ({count})" if count > 1 else word for word, count in part.unknown.most_common(LISTED))
-    return f"{part.unknown.total():,} unknown words, {len(part.unknown):,} different ones: {some}"
+    total, different = part.unknown.total(), len(part.unknown)
+    which = f", {different:,} different one{'' if different == 1 else 's'}" if different < total else ""
+    return f"{total:,} unknown word{'' if total == 1 else 's'}{which}: {some}{', …' if different > LISTED else ''}"
 
 
 def band_of(percent: int) -> str:
@@ -194,21 +196,29 @@ def analyse(
 def _segments(path: Name, translator: Translator[Any], *, everything: bool) -> list[tuple[str, list[tuple[str, bool]]]]:
     """Return the texts of a file, or of all files in an archive, and which have a translation that stays.
 
-    What is broken is an error.
+    What is broken is an error; of what is between other languages there is a warning.
     """
     settings = translator.text.settings
     languages = Languages(settings.source_lang or "und", settings.target_lang or "und")
-    return [
-        (
-            file.path,
-            [
-                (unit.source.text, _has_translation(unit) and not everything)
-                for unit in file.units(languages, Tally())
-                if unit.translate and unit.state != OBSOLETE and unit.source.text
-            ],
-        )
-        for file in files_in(path)
-    ]
+    found: list[tuple[str, list[tuple[str, bool]]]] = []
+    for file in files_in(path):
+        tally = Tally()
+        units = list(file.units(languages, tally))
+        other = [reason for reason in tally.skipped if reason.startswith("from ")]
+        if file.format != "tmx" and tally.handled[TURNED]:  # it cannot be translated in place either
+            units, other = [], [*other, f"from {languages.target} to {languages.source}"]
+        if other:
+            log.warning(
+                "%s: what is %s is not counted: the model translates from %s to %s",
+                file.path, " or ".join(other), languages.source, languages.target,
+            )  # fmt: skip
+        segments = [
+            (unit.source.text, _has_translation(unit) and not everything)
+            for unit in units
+            if unit.translate and unit.state != OBSOLETE and unit.source.text
+        ]
+        found.append((file.path, segments))
+    return found
 
 
 def _has_translation(unit: Unit) -> bool:

@@ -21,7 +21,7 @@ from camber.errors import CamberError, InputError, SettingsError
 from camber.files import check_outputs, read_lines, write_whole
 from camber.formats.bilingual.files import UnitFile, files_in
 from camber.formats.bilingual.languages import Languages
-from camber.formats.bilingual.unit import Segment, Tally, Unit, one_line, pair_of
+from camber.formats.bilingual.unit import Segment, Tally, Unit, pair_of
 from camber.progress import Watcher, log, step, watched
 
 Name = str | Path
@@ -305,6 +305,7 @@ def _one(
     if not found.pairs and not found.problem:
         reasons = f" ({_listed(skipped)})" if skipped else ""
         hint = "; it has no translations: parallel text is --source and --target" if found.format == "plain" else ""
+        hint = hint if found.tally.units or skipped else "; there is nothing in it"
         log.warning("%s: no pairs%s%s", file.path, reasons, hint)
     return found
 
@@ -314,7 +315,7 @@ def _coded(unit: Unit) -> str:
     target = unit.target or Segment()
     if not (unit.source.codes or target.codes):
         return ""
-    return json.dumps([one_line(unit.source.markup), one_line(target.markup)], ensure_ascii=False)
+    return json.dumps([unit.source.markup_line, target.markup_line], ensure_ascii=False)
 
 
 def _flush(held: tuple[list[str], ...], waiting: Sequence[IO[str]]) -> int:

@@ -19,6 +19,7 @@ from camber.formats.documents.tree import is_sound
 from camber.formats.glossary.glossary import Glossary
 from camber.model.translator import Translation, Translator, load
 from camber.progress import Watcher, each, log, watched
+from camber.text.line_ends import MARK
 from camber.text.tags import TEXT, XLIFF, find_tags
 
 Name = str | Path
@@ -124,7 +125,8 @@ def _checked(
 
 
 def _tags(text: str, format: str) -> list[str]:
-    return sorted(text[tag.start : tag.end] for tag in find_tags(text, format))
+    tags = (text[tag.start : tag.end] for tag in find_tags(text, format))
+    return sorted(tag for tag in tags if tag != MARK)
 
 
 def _translate_lines(translator: Translator[Any], data: bytes, name: str, **how: Any) -> tuple[bytes, FileReport]:

@@ -43,9 +43,18 @@ _HALVES = {"bpt": OPEN, "ept": CLOSE, "bx": OPEN, "ex": CLOSE, "sc": OPEN, "ec":
 _DEEPEST = 50  # what is nested deeper is not translated
 
 _tag = re.compile(r"""<(/?)([A-Za-z_][\w:.-]{0,80})((?:[^<>"'/]|/(?!>)|"[^"<]*+"|'[^'<]*+')*+)(/?)>""")
+#: a start tag of HTML with angle brackets in quoted values, which XML has not; looked for within so many characters
+_loose = re.compile(
+    r"""<()([A-Za-z][\w:.-]{0,80})"""
+    r"""((?:\s++[^\s<>"'/=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s<>"']++))?+)*+\s*+)(/?)>"""
+)
+_LONGEST = 5000
 _special = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 _plain_attributes = re.compile(r"""(?:\s++[\w:.-]++\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++))*+\s*+""")
-_untranslated = re.compile(r"""\btranslate\s*=\s*["']?no\b|\bmtype\s*=\s*["']protected["']""")
+_untranslated = re.compile(
+    r"""\btranslate\s*=\s*["']?no\b|\bmtype\s*=\s*["']protected["']|"""
+    r"""(?<![\w-])class\s*=\s*["']?(?:[^"'<>]*\s)?notranslate(?![\w-])"""
+)
 _shared = re.compile(r"""\b(?:rid|startRef|i)\s*=\s*["']([^"']*)["']""")
 _piece = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});|.", re.S)
 _closing = frozenset(".,;:!?)]}")
@@ -88,7 +97,7 @@ def find_tags(line: str, format: str = TEXT) -> list[Tag]:
         return _with_escaped(line, tags) if "&lt;" in line else tags
     if "<" not in line:
         return []
-    tags = list(_scanned(line))
+    tags = list(_scanned(line, loose=format == HTML))
     if format == TEXT and tags:
         hidden = [span for span in find_spans(line) if span.kind in (CODE, USER)]
         tags = _visible(tags, hidden)
@@ -98,9 +107,10 @@ def find_tags(line: str, format: str = TEXT) -> list[Tag]:
     return _with_opaque(tags, line)
 
 
-def _scanned(line: str) -> Iterator[Tag]:
+def _scanned(line: str, *, loose: bool) -> Iterator[Tag]:
     """Yield what looks like tags; all of it one by one."""
     absent: set[str] = set()
+    left = 20 * _LONGEST + 4 * len(line) if loose else 0  # characters that may be looked at in vain
     at = line.find("<")
     while at >= 0:
         end = -1
@@ -113,13 +123,15 @@ def _scanned(line: str) -> Iterator[Tag]:
                 yield Tag(at, end, opening, EMPTY)
             else:
                 absent.add(opening)
-        elif match := _tag.match(line, at):
+        elif match := _tag.match(line, at) or (_loose.match(line, at, at + _LONGEST) if left > 0 else None):
             end = match.end()
             name = match[2].lower()
             if match[1]:
                 yield Tag(at, end, name, CLOSE)
             else:
                 yield Tag(at, end, name, EMPTY if match[4] or name in _VOID else OPEN)
+        elif line[at + 1 : at + 2].isalpha():
+            left -= _LONGEST
         at = line.find("<", max(end, at + 1))
 
 

@@ -31,7 +31,7 @@ def test_a_file_is_translated_in_place(hotel_model: Path, tmp_path: Path) -> Non
     source.write_text(XLIFF)
     done = camber("translate", hotel_model, "--input", source, "--output", output)
     assert done.returncode == 0, done.stderr
-    assert b"1 of 2 segments translated (1 has a translation)" in done.stderr
+    assert b"1 of 2 segments translated (1 already translated)" in done.stderr
     units, _ = read(output, "es", "en")
     assert units[0].target is not None
     assert "key" in units[0].target.text.lower()

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import polib
 import pytest
 from click.testing import CliRunner
 from formats.test_bilingual_tmx import tmx, tuv
@@ -110,6 +111,53 @@ def test_what_was_added_with_its_tags_comes_back_letter_by_letter(model: Path, t
     path = shutil.copytree(model, tmp_path / "m")
     pair = 'abre <b id="1">la  puerta</b>', '<b id="1">open</b>  the <i>door</i>'
     assert camber.add(path, [pair[0]], [pair[1]]).translate([pair[0]], ONE) == [pair[1]]
+
+
+PO = r"""msgid ""
+msgstr "Language: en\n"
+
+msgid ""
+"la llave:\n"
+"  {name} la puerta\n"
+msgstr ""
+"blorp\n"
+"\n"
+"  a {name} zorb\n"
+
+msgid ""
+"el zorbo\n"
+"la puerta {name}"
+msgstr "the plain one {name}"
+"""
+
+
+def test_a_message_of_several_lines_comes_back_with_lines_of_its_own(model: Path, tmp_path: Path) -> None:
+    path, messages = Path(shutil.copytree(model, tmp_path / "m")), tmp_path / "a.po"
+    messages.write_text(PO, "utf-8")
+    run("--quiet", "add", path, messages)
+    data, report = translate_data(camber.load(path), PO.encode(), "a.po", everything=True, engine=ONE)
+    assert report.translated == 2
+    first, second = (entry.msgstr for entry in polib.pofile(data.decode()))
+    assert first == "blorp\n\n  a {name} zorb\n"
+    assert second == "the plain one {name}"
+    unit = '<xliff version="2.0" srcLang="es" trgLang="en"><file xml:space="preserve"><unit><segment><source>{}'
+    unit += "</source>{}</segment></unit></file></xliff>"
+    newer = tmp_path / "a.xlf"
+    newer.write_text(unit.format("la {x} llave\n y <ph id='1'/>", "<target>zorb\n\n{x} <ph id='1'/></target>"))
+    run("--quiet", "add", path, newer)
+    asked = unit.format("la {x} llave\n y <ph id='7'/>", "").encode()
+    found, _ = translate_data(camber.load(path), asked, "a.xlf", engine=ONE)
+    assert b"<target>zorb\n\n{x} <ph id='7'/></target>" in found
+
+
+def test_a_line_with_codes_and_what_is_protected_comes_back(model: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(model, tmp_path / "m"))
+    memory = tmx(
+        tmp_path, tuv("es", "la <ph x='1'>b</ph>{name} &amp; 17") + tuv("en", "17 <ph x='1'>b</ph>zorb {name}")
+    )
+    run("--quiet", "add", path, memory)
+    assert in_file(path, 'la <x id="3"/>{name} &amp; 17') == ['17 <x id="3"/>zorb {name}']
+    assert in_file(path, 'la <x id="3"/>{name} &amp; 18') != ['17 <x id="3"/>zorb {name}']
 
 
 def test_the_command_shows_matches_with_their_codes(model: Path) -> None:

@@ -16,6 +16,7 @@ from camber.errors import CamberError, InputError
 from camber.formats.documents.document import LanguagesDiffer
 from camber.pipeline.importing import import_files
 from camber.pipeline.translate_file import FileReport, translate_data, translate_file
+from camber.text.line_ends import MARK
 
 OLDER = """<?xml version="1.0" encoding="UTF-8"?>\r
 <!-- a > b --><xliff version='1.2' xmlns="urn:oasis:names:tc:xliff:document:1.2">\r
@@ -143,6 +144,13 @@ def test_archives_are_refused_with_what_to_do(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_file_may_take_the_place_of_its_source(tmp_path: Path) -> None:
+    path = tmp_path / "a.xliff"
+    path.write_text(OLDER, newline="")
+    translate_file(echo("en", "fr", str.upper), path, path)
+    assert path.read_bytes().decode() == run(OLDER)
+
+
 def test_a_memory_gets_a_text_in_one_more_language(tmp_path: Path) -> None:
     before = tmx(
         tmp_path, "\n  " + tuv("en-GB", "a <ph/>b") + "\n", tuv("en", "c") + tuv("fr", "x"), tuv("de", "z")
@@ -216,7 +224,35 @@ def test_messages_are_marked_as_fuzzy(end: str) -> None:
 def test_every_line_of_a_message_is_translated_by_itself() -> None:
     translator = Echo("en", "fr")
     translate_data(translator, PO.encode(), "a.po")  # type: ignore[arg-type]
-    assert translator.asked == ['a %d "b"', "", "%d file", "%d files", "one", "two"]
+    assert translator.asked == ['a %d "b"', "%d file", "%d files", f"one{MARK}two"]
+    assert run(PO).count('"ONE\\n"\n"TWO"') == 1
+
+
+def test_lines_of_preformatted_units_stay_lines() -> None:
+    unit = '<trans-unit id="1"{}><source>\n one <g id="1">two\n  three</g>\n four </source></trans-unit>'
+    head = OLDER.partition("<body>")[0] + "<body>"
+    before = head + unit.format(' xml:space="preserve"') + "</body></file></xliff>"
+    translator = Echo("en", "fr", str.upper)
+    after, _ = translate_data(translator, before.encode(), "a.xliff")  # type: ignore[arg-type]
+    assert translator.asked == [f'\n one <g id="1">two{MARK}  three</g>{MARK} four ']
+    made = "\r\n".join(('\n ONE <g id="1">TWO', "  THREE</g>", " FOUR </target>"))  # as elsewhere in the file
+    assert made.encode() in after
+    assert "camber-line" not in after.decode()
+    wrapped = head + unit.format("") + "</body></file></xliff>"
+    assert translate_data(translator, wrapped.encode(), "a.xliff")[1].translated == 1  # type: ignore[arg-type]
+    assert MARK not in translator.asked[-1]
+    newer = (
+        '<xliff version="2.0" srcLang="en"><file xml:space="preserve"><unit><segment><source>a\nb</source></segment>'
+        '</unit><unit xml:space="default"><segment><source>c\nd</source></segment></unit></file></xliff>'
+    )
+    assert "<target>A\nB</target>" in run(newer)
+    translate_data(translator, newer.encode(), "a.xliff")  # type: ignore[arg-type]
+    assert translator.asked[-2:] == [f"a{MARK}b", "c\nd"]
+
+
+def test_a_target_of_nothing_but_an_empty_section_is_filled() -> None:
+    before = OLDER.replace("<target/>", "<target><![CDATA[ ]]></target>")
+    assert '<target state="needs-review-translation">SELF</target>' in run(before)
 
 
 def test_long_messages_are_wrapped_and_mean_the_same() -> None:
@@ -244,6 +280,15 @@ def test_pages_keep_their_mark_up() -> None:
         ">link<": ">LINK<",
     }
     assert changed(before, run(before), changes)
+
+
+def test_lines_of_preformatted_text_of_a_page_stay_lines() -> None:
+    before = "<html><p>one\ntwo</p><pre>\nthree\n  <b>four\nfive</b>\n</pre><textarea>six\r\nseven</textarea></html>"
+    translator = Echo("en", "fr", lambda text: text.replace("\n", " ").upper())
+    after, _ = translate_data(translator, before.encode(), "a.html")  # type: ignore[arg-type]
+    assert translator.asked == ["one\ntwo", f"three{MARK}  <b>four{MARK}five</b>", f"six\r{MARK}seven"]
+    words = {"one\ntwo": "ONE TWO", "three\n": "THREE\r\n", "four\n": "FOUR\r\n", "five": "FIVE"}
+    assert changed(before, after.decode(), words | {"six": "SIX", "seven": "SEVEN"})
 
 
 def test_lines_of_other_text_are_translated_and_line_ends_stay() -> None:

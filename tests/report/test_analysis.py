@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from camber.engine import Threads
 from camber.errors import CamberError
 from camber.files import read_lines, write_lines
 from camber.model.translator import load
-from camber.pipeline.analyse import BANDS, KEPT, NONE, REPEATED, analyse, band_of
+from camber.pipeline.analyse import BANDS, KEPT, NONE, REPEATED, Part, analyse, band_of, told_of_unknown
+from camber.pipeline.settings import TrainSettings
+from camber.pipeline.train import train
 from camber.report.analysis import page
 
 ONE = Threads(1)
@@ -125,3 +128,29 @@ def test_what_cannot_be_analysed_is_told(hotel_model: Path, tmp_path: Path) -> N
         analyse(hotel_model, tmp_path / "empty")
     with pytest.raises(CamberError, match="no such file"):
         analyse(hotel_model, tmp_path / "missing")
+
+
+PO = 'msgid ""\nmsgstr "Language: {}\\n"\n\nmsgid "una llave"\nmsgstr "a key"\n\nmsgid "la puerta"\nmsgstr ""\n'
+
+
+def test_what_is_of_other_languages_is_not_counted_and_told(
+    hotel_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = TrainSettings.from_dict({"text": {"source_lang": "es", "target_lang": "en"}, "lm": {"order": 2}})
+    sides = (hotel_files / f"dev.{side}" for side in ("es", "en"))
+    model = train(*sides, tmp_path / "m", settings=settings, held_out=0, tuned=False, engine=ONE)
+    own, other, turned = (tmp_path / f"{language}.po" for language in ("en", "de", "es"))
+    for path in (own, other, turned):
+        path.write_text(PO.format(path.stem))
+    found = analyse(model, [own, other, turned], quality=False)
+    assert [(part.all.segments, part.bands[KEPT].segments) for part in found.files] == [(2, 1), (0, 0), (0, 0)]
+    assert "de.po: what is from any to de is not counted: the model translates from es to en" in caplog.text
+    assert "es.po: what is from en to es is not counted" in caplog.text
+
+
+def test_unknown_words_are_told_as_many_as_they_are() -> None:
+    assert told_of_unknown(Part("a")) == "no unknown words"
+    assert told_of_unknown(Part("a", unknown=Counter(x=1))) == "1 unknown word: x"
+    assert told_of_unknown(Part("a", unknown=Counter(x=2, y=1))) == "3 unknown words, 2 different ones: x (2), y"
+    many = Counter({f"w{n}": 1 for n in range(21)})
+    assert told_of_unknown(Part("a", unknown=many)).endswith("w19, …")

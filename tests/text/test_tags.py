@@ -250,6 +250,32 @@ def test_elements_that_end_a_sentence_separate_words() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        """<body onload="f('<b>')">""",
+        '<a title="a < b" href=x>',
+        "<img alt='<3'/>",
+        """<p data-x='<b class="y">' hidden>""",
+    ],
+)
+def test_angle_brackets_in_values_of_a_page_belong_to_their_tag(tag: str) -> None:
+    line = f"one {tag} two"
+    assert [line[found.start : found.end] for found in find_tags(line, "html")] == [tag]
+
+
+@pytest.mark.parametrize("text", ['a <b and "<" c', '<a "<b" "<b"', "<a x='<b> y"])
+def test_quotation_marks_of_a_page_that_close_nothing_hide_no_tags(text: str) -> None:
+    line = text + " <i>x</i>"
+    assert [line[found.start : found.end] for found in find_tags(line, "html")][-2:] == ["<i>", "</i>"]
+
+
+def test_what_a_page_keeps_from_translators_by_its_class_is_opaque() -> None:
+    line = """<p class="x notranslate">one</p> <b class='notranslate'>two</b> <i class="notranslated">three</i>"""
+    kinds = [(tag.name, tag.kind) for tag in find_tags(line, "html")]
+    assert kinds == [("p", "opaque"), ("b", "opaque"), ("i", "open"), ("i", "close")]
+
+
 def test_very_deep_trees_are_not_a_problem() -> None:
     line = "<b>" * 3000 + "word" + "</b>" * 3000
     assert identity(backwards).translate([line], format="html")[0].count("<b>") == 3000

@@ -12,7 +12,7 @@ from typing import IO
 
 from camber.errors import InputError
 from camber.formats.bilingual.languages import Languages, direction
-from camber.formats.bilingual.unit import FUZZY, NEW, OBSOLETE, TRANSLATED, Segment, Tally, Unit
+from camber.formats.bilingual.unit import FUZZY, NEW, OBSOLETE, TRANSLATED, TURNED, Segment, Tally, Unit
 
 _line = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|$)")
 _word = re.compile(r"(msgctxt|msgid_plural|msgid|msgstr)(?:\[(\d{1,3})\])?[ \t]*(?=\")")
@@ -225,7 +225,7 @@ def units_of(entries: Iterator[Entry], languages: Languages, tally: Tally) -> It
         for unit in _units(entry, rule, tally):
             tally.units += 1
             if turn < 0:
-                tally.handled["of the other direction"] += 1
+                tally.handled[TURNED] += 1
                 unit = unit._replace(source=unit.target or Segment(), target=unit.source)
             yield unit
 
@@ -265,7 +265,7 @@ def _number(name: str) -> int:
 
 
 def _unit(source: str, target: str, state: str, line: int, context: str) -> Unit:
-    segment = Segment((source,)) if source else Segment()
+    segment = Segment((source,)).in_lines if source else Segment()
     if not target:
         return Unit(segment, None, OBSOLETE if state == OBSOLETE else NEW, line, "", context)
-    return Unit(segment, Segment((target,)), state, line, "", context)
+    return Unit(segment, Segment((target,)).in_lines, state, line, "", context)

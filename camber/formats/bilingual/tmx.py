@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple
 from camber.errors import InputError
 from camber.formats.bilingual.elements import LANG, elements, segment_of
 from camber.formats.bilingual.languages import EXACT, OTHER, Languages, nearest, nearness
-from camber.formats.bilingual.unit import ABSENT, REVIEW, TRANSLATED, Segment, Tally, Unit, pairs_of
+from camber.formats.bilingual.unit import ABSENT, REVIEW, TRANSLATED, TURNED, Segment, Tally, Unit, pairs_of
 from camber.formats.xml import local_name
 
 ALL = "*all*"
@@ -63,7 +63,7 @@ def _choice(codes: tuple[str, ...], languages: Languages, declared: str) -> _Cho
     if len(sources) > 1 and declared:  # what the file calls the source comes first
         sources.sort(key=lambda place: nearness(codes[place], declared) != EXACT)
     elif declared and nearness(declared, languages.source) > nearness(declared, languages.target):
-        handled.append(("of the other direction", 1))
+        handled.append((TURNED, 1))
     if others := len(codes) - len(sources) - len(targets):
         handled.append(("texts of other languages ignored", others))
     if len(sources) + len(targets) > 2:

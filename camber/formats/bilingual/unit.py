@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, NamedTuple
 
-#: what a code does: it begins something, ends it, or stands alone
-OPEN, CLOSE, ALONE = "open", "close", "alone"
+from camber.text.line_ends import MARK
+
+#: what a code does: it begins something, ends it, stands alone, or is the end of a line
+OPEN, CLOSE, ALONE, LINE = "open", "close", "alone", "line"
 
 #: how far a translation is
 NEW = "new"  # there is none yet, whatever stands in its place
@@ -22,6 +24,7 @@ CONFIRMED = "confirmed"
 OBSOLETE = "obsolete"  # its source is no longer there
 
 _BLANK = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
+_OUTER = re.compile(r"( *)(.*?)( *)", re.S)
 
 
 def one_line(text: str) -> str:
@@ -61,6 +64,8 @@ class Segment(NamedTuple):
         parts, gap = [""], False
         for piece in self.pieces:
             if not isinstance(piece, str):
+                if piece.kind == LINE:
+                    parts.append(" ")
                 gap = gap or piece.kind == ALONE
             elif piece:
                 if gap and parts[-1][-1:].isalnum() and piece[0].isalnum():
@@ -79,9 +84,45 @@ class Segment(NamedTuple):
         return "".join(escape(piece, quote=False) if isinstance(piece, str) else piece.markup for piece in self.pieces)
 
     @property
+    def markup_line(self) -> str:
+        """The same as one line; lines that it has on purpose keep the spaces that they begin and end with."""
+        rows = self.markup.split(MARK)
+        if len(rows) == 1:
+            return one_line(rows[0])
+        outer = [_OUTER.fullmatch(row) for row in rows]
+        return MARK.join(f"{row[1]}{one_line(row[2])}{row[3]}" for row in outer if row).strip(" ")
+
+    @property
     def codes(self) -> tuple[Code, ...]:
         """The codes alone."""
         return tuple(piece for piece in self.pieces if not isinstance(piece, str))
+
+    @property
+    def in_lines(self) -> Segment:
+        """The same with codes for the line ends inside of it.
+
+        >>> Segment(("one\\n  two\\n",)).in_lines.markup_line
+        'one<br class="camber-line"/>  two'
+        """
+        inside = self._stripped()
+        if not any(isinstance(piece, str) and "\n" in piece for piece in inside):
+            return self
+        pieces: list[str | Code] = []
+        for piece in inside:
+            if isinstance(piece, str):
+                for number, row in enumerate(piece.split("\n")):
+                    pieces += [*([Code(LINE, "", MARK)] if number else []), *([row] if row else [])]
+            else:
+                pieces.append(piece)
+        return Segment(tuple(pieces))
+
+    def _stripped(self) -> list[str | Code]:
+        """Return the pieces without white space around the whole."""
+        pieces = list(self.pieces)
+        for at, strip in ((0, str.lstrip), (-1, str.rstrip)):
+            if pieces and isinstance(piece := pieces[at], str):
+                pieces[at] = strip(piece)
+        return pieces
 
 
 class Unit(NamedTuple):
@@ -114,6 +155,9 @@ class Tally:
             "handled": dict(self.handled.most_common()),
         }
 
+
+#: what is told of a pair whose source is the file's target
+TURNED = "of the other direction"
 
 #: why a unit is no pair to learn from
 _STATES = {

@@ -9,7 +9,7 @@ from camber.errors import InputError
 from camber.formats.bilingual.elements import elements, segment_of
 from camber.formats.bilingual.languages import Languages, direction
 from camber.formats.bilingual.tmx import apart
-from camber.formats.bilingual.unit import CONFIRMED, NEW, REVIEW, TRANSLATED, Segment, Tally, Unit
+from camber.formats.bilingual.unit import CONFIRMED, NEW, REVIEW, TRANSLATED, TURNED, Segment, Tally, Unit
 from camber.formats.xml import local_name
 
 #: what states say, in either version; needs-… in 1.x says more than this table
@@ -23,6 +23,7 @@ GUESSES = frozenset(
 )
 #: how our own translations are marked in XLIFF 2, which has no state for what nobody has looked at
 MADE_BY = "camber:mt"
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 #: what SDL's tools say of a segment
 CONF = {
     "Draft": REVIEW, "Unspecified": REVIEW, "Translated": TRANSLATED, "ApprovedTranslation": CONFIRMED,
@@ -56,7 +57,7 @@ def read_xliff(stream: IO[bytes], path: str, languages: Languages, tally: Tally)
 
 
 def _turned(unit: Unit, tally: Tally) -> Unit:
-    tally.handled["of the other direction"] += 1
+    tally.handled[TURNED] += 1
     return unit._replace(source=unit.target or Segment(), target=unit.source)
 
 
@@ -68,6 +69,16 @@ def may_be_translated(element: Any) -> bool:
             return bool(said != "no")
         element = element.getparent()
     return True
+
+
+def is_preformatted(element: Any) -> bool:
+    """Say whether the lines of an element are lines of its text (``xml:space``)."""
+    while element is not None:
+        said = element.get(_SPACE) or element.get("xml:space")
+        if said is not None:
+            return bool(said == "preserve")
+        element = element.getparent()
+    return False
 
 
 def children_of(element: Any) -> dict[str, Any]:
@@ -159,6 +170,8 @@ def _unit(source: Any, target: Any, path: str, tally: Tally, like: Unit) -> Iter
     own: tuple[list[Any], list[Any]] = [], []
     first = segment_of(source, path, own[0].append)
     second = None if target is None else segment_of(target, path, own[1].append)
+    if any(isinstance(piece, str) and "\n" in piece for piece in first.pieces) and is_preformatted(source):
+        first, second = first.in_lines, second and second.in_lines
     if second is not None and not second.pieces and first.pieces:
         second = None
     tally.units += 1

@@ -34,7 +34,7 @@ def kind_of(data: bytes, path: str) -> str:
     try:
         name = format_of(head)
     except CamberError:
-        if head.text.lstrip("\ufeff")[:5] == "<?xml":
+        if head.text.lstrip("\ufeff")[:5] == "<?xml" or "\0" in head.text:
             raise
         return ""  # a text that begins with a tag
     if name == "mo":

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from typing import IO
 
 from camber.formats.bilingual.languages import Languages
 from camber.formats.bilingual.unit import ALONE, CLOSE, NEW, OPEN, Code, Segment, Tally, Unit
 from camber.formats.documents.document import Document, Edit, Slot, decoded_exactly, decoded_xml
+from camber.text.line_ends import with_marks, without_marks
 from camber.text.tags import BLOCKS, HTML, OPAQUE, Tag, find_tags
 
 _charset = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.-]+)", re.I)
 _doctype = re.compile(r"<!DOCTYPE[^>]*>", re.I)
 #: elements that are no part of a sentence
 _OUTSIDE = BLOCKS | {"script", "style", "svg", "math", "template", "textarea", "object", "iframe", "noscript", "body"}
+_PREFORMATTED = frozenset(["pre", "textarea", "listing"])
 _letter = re.compile(r"[^\W\d_]")
 _entity = re.compile(r"&\w+;")
 
@@ -29,12 +32,20 @@ def open_html(data: bytes, path: str, languages: Languages, *, everything: bool 
     else:
         text, encoding = decoded_xml(data, path)
     document = Document(path, text, encoding, "html")
-    for start, end in _between(text, find_tags(text, HTML)):
+    tags = find_tags(text, HTML)
+    preformatted = [
+        (tag.end, tags[tag.partner].start)
+        for tag in tags
+        if tag.name in _PREFORMATTED and tag.kind == OPEN and tag.partner >= 0
+    ]
+    for start, end in _between(text, tags):
         content = text[start:end]
         start += len(content) - len(content.lstrip())
         end -= len(content) - len(content.rstrip())
         if start < end and _has_words(text[start:end]):
-            document.slots.append(_slot(text, start, end))
+            place = bisect(preformatted, (start, len(text))) - 1
+            lines = place >= 0 and end <= preformatted[place][1]
+            document.slots.append(_slot(text, start, end, lines=lines))
     return document
 
 
@@ -57,11 +68,14 @@ def _segment(content: str) -> Segment:
     return Segment(tuple(piece for piece in (*pieces, html.unescape(content[done:])) if piece))
 
 
-def _slot(text: str, start: int, end: int) -> Slot:
-    def edits(texts: Sequence[str]) -> list[Edit]:
-        return [Edit(start, end, texts[0])]
+def _slot(text: str, start: int, end: int, *, lines: bool) -> Slot:
+    """Return a place for a text, whose lines are lines of its translation if it is preformatted."""
+    content, line_end = text[start:end], "\r\n" if "\r\n" in text else "\n"
 
-    return Slot(start, (text[start:end],), edits)
+    def edits(texts: Sequence[str]) -> list[Edit]:
+        return [Edit(start, end, without_marks(texts[0], line_end) if lines else texts[0])]
+
+    return Slot(start, (with_marks(content, HTML) if lines else content,), edits)
 
 
 def _between(text: str, tags: Sequence[Tag]) -> Iterator[tuple[int, int]]:

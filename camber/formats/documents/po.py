@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from camber.formats.bilingual.languages import Languages, direction
 from camber.formats.bilingual.po import Entry, decoded, entries_of, header_of, languages_of, plural_rule
 from camber.formats.documents.document import Document, Edit, LanguagesDiffer, Slot, decoded_exactly
+from camber.text.line_ends import with_marks, without_marks
 
 _WIDTH = 77
 _ESCAPES = {
@@ -45,7 +46,7 @@ def open_po(data: bytes, path: str, languages: Languages, *, everything: bool = 
         parts = entry.translations
         forms = [name for name, part in parts.items() if everything or not part.text]
         if not forms:
-            document.counts["has a translation" if parts else "has no place for one"] += 1
+            document.counts["already translated" if parts else "without a place for a translation"] += 1
             continue
         one = "msgid_plural" not in entry.parts
         sources = [
@@ -59,19 +60,17 @@ def open_po(data: bytes, path: str, languages: Languages, *, everything: bool = 
 
 
 def _slot(text: str, entry: Entry, forms: Sequence[str], sources: Sequence[str], end: str) -> Slot:
-    """Return the place of an entry's translations; each line of a text is a line of its translation."""
-    lines = [source.split("\n") for source in sources]
+    """Return the place of an entry's translations; line ends are those of the source, or of what is remembered."""
+    texts = [source.strip("\n") for source in sources]  # a message begins and ends as its source does
 
-    def edits(texts: Sequence[str]) -> list[Edit]:
-        changes, done = _flagged(text, entry, end), 0
-        for name, source in zip(forms, lines, strict=True):
-            part = entry.parts[name]
-            translation = "\n".join(texts[done : done + len(source)])
-            done += len(source)
-            changes.append(Edit(part.start, part.end, quoted(translation, len(name) + 1, end)))
+    def edits(translations: Sequence[str]) -> list[Edit]:
+        changes = _flagged(text, entry, end)
+        for name, source, inner, translation in zip(forms, sources, texts, translations, strict=True):
+            part, whole = entry.parts[name], source.replace(inner, without_marks(translation), 1) if inner else source
+            changes.append(Edit(part.start, part.end, quoted(whole, len(name) + 1, end)))
         return changes
 
-    return Slot(entry.words, tuple(line for source in lines for line in source), edits)
+    return Slot(entry.words, tuple(map(with_marks, texts)), edits)
 
 
 def _flagged(text: str, entry: Entry, end: str) -> list[Edit]:

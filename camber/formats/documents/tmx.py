@@ -38,10 +38,10 @@ def open_tmx(data: bytes, path: str, languages: Languages, *, everything: bool =
             continue
         filled = None if target is None else target.child("seg")
         if filled is not None and filled.content.strip() and not everything:
-            document.counts["has a translation"] += 1
+            document.counts["already translated"] += 1
             continue
         document.slots.append(_slot(text, source, segment, target, filled, languages.target))
-    if other and not document.slots and not document.counts["has a translation"]:
+    if other and not document.slots and not document.counts["already translated"]:
         raise LanguagesDiffer(path, Languages(other), languages)
     return document
 

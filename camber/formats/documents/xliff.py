@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from camber.errors import InputError
 from camber.formats.bilingual.languages import Languages, direction
 from camber.formats.bilingual.unit import NEW
-from camber.formats.bilingual.xliff import CONF, MADE_BY, may_be_translated, state_in_older
+from camber.formats.bilingual.xliff import CONF, MADE_BY, is_preformatted, may_be_translated, state_in_older
 from camber.formats.documents.document import Document, Edit, LanguagesDiffer, Slot, decoded_xml
 from camber.formats.documents.tree import Node, blank_before, tree_of, without_cdata
+from camber.text.line_ends import with_marks, without_marks
+from camber.text.tags import XLIFF
 
 #: what the state of a machine's translation is: in XLIFF 1.x, and in XLIFF 2
 REVIEW, TRANSLATED = "needs-review-translation", "translated"
@@ -41,7 +43,7 @@ def open_xliff(data: bytes, path: str, languages: Languages, *, everything: bool
                 _newer(document, unit, everything)
             else:
                 _older(document, unit, everything)
-    if others and not document.slots and not document.counts["has a translation"]:
+    if others and not document.slots and not document.counts["already translated"]:
         raise LanguagesDiffer(path, others[0], languages)
     if newer and root.get("trgLang") is None and languages.target:
         document.always += root.setting("trgLang", languages.target)
@@ -53,7 +55,13 @@ def _units(file: Node, newer: bool) -> list[Node]:
 
 
 def _is_blank(node: Node | None) -> bool:
-    return node is None or not node.content.strip()
+    return node is None or not without_cdata(node.content).strip()
+
+
+def _text_of(node: Node) -> str:
+    """Return what is in an element as the translator takes it; lines of preformatted text stay lines."""
+    content = without_cdata(node.content)
+    return with_marks(content, XLIFF) if "\n" in content and is_preformatted(node) else content
 
 
 def _newer(document: Document, unit: Node, everything: bool) -> None:
@@ -67,7 +75,7 @@ def _newer(document: Document, unit: Node, everything: bool) -> None:
         if _is_blank(source):
             document.counts["empty source"] += 1
         elif not _is_blank(target) and not everything:
-            document.counts["has a translation"] += 1
+            document.counts["already translated"] += 1
         else:
             document.slots.append(_slot_of_newer(document.text, segment, source, target))
 
@@ -75,9 +83,14 @@ def _newer(document: Document, unit: Node, everything: bool) -> None:
 def _slot_of_newer(text: str, segment: Node, source: Node, target: Node | None) -> Slot:
     def edits(texts: Sequence[str]) -> list[Edit]:
         state = segment.setting("state", TRANSLATED) + segment.setting("subState", MADE_BY)
-        return [*_joined(state), *_put(text, source, source, target, texts[0])]
+        return [*_joined(state), *_put(text, source, source, target, _written(text, texts[0]))]
 
-    return Slot(source.start, (without_cdata(source.content),), edits)
+    return Slot(source.start, (_text_of(source),), edits)
+
+
+def _written(text: str, translation: str) -> str:
+    """Return a translation with the line ends of the file."""
+    return without_marks(translation, "\r\n" if "\r\n" in text else "\n")
 
 
 def _joined(edits: list[Edit]) -> list[Edit]:
@@ -110,14 +123,14 @@ def _older(document: Document, unit: Node, everything: bool) -> None:
         return
     done = target is not None and not _is_blank(target) and state_in_older(unit, target) != NEW
     if done and not everything:
-        document.counts["has a translation"] += 1
+        document.counts["already translated"] += 1
         return
 
     def edits(texts: Sequence[str]) -> list[Edit]:
-        content = texts[0]
+        content = _written(document.text, texts[0])
         return [*_states(unit, target), *_put(document.text, source, parted or source, target, content, _STATE)]
 
-    document.slots.append(Slot(source.start, (without_cdata(source.content),), edits))
+    document.slots.append(Slot(source.start, (_text_of(source),), edits))
 
 
 _STATE = f' state="{REVIEW}"'
@@ -148,7 +161,7 @@ def _in_segments(
     said = {seg.get("id"): seg for defs in unit.iter("seg-defs") for seg in defs.iter("seg")}
     whole = not there
     if whole and not _is_blank(target) and not everything:
-        document.counts["has a translation"] += len(marks)
+        document.counts["already translated"] += len(marks)
         return
     wanted = []
     for mark in marks:
@@ -158,15 +171,16 @@ def _in_segments(
         elif _is_locked(said.get(mark.get("mid"))):
             document.counts["locked"] += 1
         elif not whole and own is None:
-            document.counts["has no place in its target"] += 1
+            document.counts["without a place in the target"] += 1
         elif not whole and not _is_blank(own) and not everything:
-            document.counts["has a translation"] += 1
+            document.counts["already translated"] += 1
         else:
             wanted.append(mark)
     if not wanted:
         return
 
-    def edits(texts: Sequence[str]) -> list[Edit]:
+    def edits(translations: Sequence[str]) -> list[Edit]:
+        texts = [_written(document.text, translation) for translation in translations]
         changes: list[Edit] = []
         for mark in wanted:
             seg = said.get(mark.get("mid"))
@@ -192,4 +206,4 @@ def _in_segments(
             changes += unit.setting("approved", "no")
         return changes
 
-    document.slots.append(Slot(wanted[0].start, tuple(without_cdata(mark.content) for mark in wanted), edits))
+    document.slots.append(Slot(wanted[0].start, tuple(map(_text_of, wanted)), edits))
