@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from camber.errors import CamberError
@@ -18,6 +14,7 @@ from camber.progress import log
 from camber.serve.calls import Refusal
 from camber.serve.hosted import Hosted
 from camber.serve.jobs import Best
+from camber.serve.kept import Kept
 from camber.text.tags import TEXT
 
 if TYPE_CHECKING:  # it has one of these
@@ -25,17 +22,6 @@ if TYPE_CHECKING:  # it has one of these
 
 #: texts that are in the queue at a time, for one file
 _CHUNK = 32
-#: finished files that are kept, and for how many seconds
-_MOST, _LONGEST = 20, 600.0
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A translated file, until it is fetched."""
-
-    name: str
-    data: bytes
-    made: float
 
 
 class Documents:
@@ -43,7 +29,7 @@ class Documents:
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self._kept: OrderedDict[str, Finished] = OrderedDict()
+        self.finished = Kept()
         self._threads = ThreadPoolExecutor(2, "files")
 
     async def translate(self, data: bytes, name: str, model: Hosted) -> AsyncIterator[dict[str, Any]]:
@@ -65,24 +51,11 @@ class Documents:
                 log.exception("a file could not be translated")
                 yield {"error": "this file could not be translated"}
                 return
-            id = secrets.token_urlsafe(18)
-            self._kept[id] = Finished(_new_name(name, model.target), translated, time.monotonic())
-            self._forget()
-            yield {"id": id, "name": self._kept[id].name, "report": report.to_dict(), "summary": str(report)}
+            new = _new_name(name, model.target)
+            id = self.finished.keep(new, translated)
+            yield {"id": id, "name": new, "report": report.to_dict(), "summary": str(report)}
         finally:
             queued.stopped = True
-
-    def fetch(self, id: str) -> Finished:
-        """Return a finished file."""
-        self._forget()
-        if id not in self._kept:
-            raise Refusal(404, "this file is no longer kept; translate it again")
-        return self._kept[id]
-
-    def _forget(self) -> None:
-        old = time.monotonic() - _LONGEST
-        while self._kept and (len(self._kept) > _MOST or next(iter(self._kept.values())).made < old):
-            self._kept.popitem(last=False)
 
     def close(self) -> None:
         """End the threads."""

@@ -27,6 +27,7 @@ from camber.serve.documents import Documents
 from camber.serve.glossaries import Glossaries
 from camber.serve.hosted import Hosted
 from camber.serve.jobs import Best, Decoding, Options
+from camber.serve.kept import Kept
 from camber.serve.keys import LEARN, MATCH, TRANSLATE, Key, Keys
 from camber.serve.languages import base_code, in_order, resolve
 from camber.serve.metrics import Metrics
@@ -85,6 +86,7 @@ class House:
         self._slowly = ThreadPoolExecutor(1, "slowly")  # what takes seconds
         self._watching: asyncio.Task[None] | None = None
         self.documents = Documents(self)
+        self.drawings = Kept()
         self.metrics.gauge("camber_models", "Models that are served.", lambda: len(self.models))
         self.metrics.gauge("camber_cache_texts", "Translations that are remembered.", lambda: len(self.decoding.cache))
 

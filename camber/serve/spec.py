@@ -80,6 +80,7 @@ _SEEN = _object(
     terms={"type": "array", "items": {"type": "array", "items": _STRING}},
 )
 _CONFIRM = _object("text translation source target", text=_STRING, translation=_STRING, source=_STRING, target=_STRING)
+_PAIR = _object("source target", source=_STRING, target=_STRING)
 _LIST = _object("nbest references", nbest=_STRING, references=_STRING, name=_STRING)
 _RAW = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 _XML = {"required": True, "content": {"text/xml": {"schema": _STRING}}}
@@ -131,7 +132,8 @@ _ENTRIES: dict[str, dict[str, dict[str, Any]]] = {
     "/api/files": {"post": _entry("Translate a file", "page", _RAW, query="name! source! target!")},
     "/api/files/{}": {"get": _entry("A translated file", "page")},
     "/api/rerank": {"post": _entry("Re-rank an n-best list", "page", _body(_LIST, form=False))},
-    "/curves/{}": {"get": _entry("What a model learnt (fr-to-en)", "page")},
+    "/api/curves": {"post": _entry("Draw what a model learnt", "page", _body(_PAIR, form=False))},
+    "/curves/{}": {"get": _entry("What a model learnt (fr-to-en, or the id of a drawing)", "page")},
     "/health": {"get": _entry("The process is alive", "operation")},
     "/ready": {"get": _entry("Requests are answered", "operation")},
     "/metrics": {"get": _entry("Counts and durations for Prometheus", "operation")},

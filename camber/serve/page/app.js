@@ -1,6 +1,6 @@
 // The page: what is typed is translated, and what comes back is shown, edited and confirmed.
 
-import { rerank, steps, translateFile } from "./files.js";
+import { reach, refusal, rerank, steps, translateFile } from "./files.js";
 import { lineView, make, targetText } from "./view.js";
 
 const $ = (id) => document.getElementById(id);
@@ -18,10 +18,9 @@ function trouble(text) {
 }
 
 async function post(path, content) {
-  const answer = await fetch(path, { method: "POST", headers: { ...headers(), "content-type": "application/json" }, body: JSON.stringify(content) });
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error);
-  return told;
+  const answer = await reach(path, { method: "POST", headers: { ...headers(), "content-type": "application/json" }, body: JSON.stringify(content) });
+  if (!answer.ok) throw await refusal(answer);
+  return answer.json();
 }
 
 const chosen = () => {
@@ -31,7 +30,8 @@ const chosen = () => {
 const modelOf = ({ source, target }) => state.models.find((it) => (source === "auto" || it.source === source) && it.target === target) || state.models[0];
 
 async function loadModels() {
-  const answer = await fetch("/api/models", { headers: headers() });
+  const answer = await reach("/api/models", { headers: headers() });
+  if (!answer.ok) throw await refusal(answer);
   const told = await answer.json();
   state.models = told.models;
   state.learns = told.learns;
@@ -45,6 +45,8 @@ async function loadModels() {
     $("pair").append(make("option", { value: `auto ${target}` }, `find out → ${told.models.find((it) => it.target === target).target_name}`));
   }
 }
+
+const nameOf = (code) => state.models.find((it) => it.source === code)?.source_name ?? code;
 
 function terms() {
   return $("terms").value.split("\n").map((row) => row.split("=").map((cell) => cell.trim())).filter((row) => row[0])
@@ -156,6 +158,7 @@ function render(piece) {
   const sure = state.pieces.filter((it) => it && it.confidence !== null);
   const words = sure.reduce((sum, it) => sum + it.words.length, 0);
   const share = sure.reduce((sum, it) => sum + it.confidence * it.words.length, 0) / words;
+  $("unsure").hidden = !$("output").querySelector(".sure-0, .sure-1");
   $("sure").textContent = words ? `confidence ${Math.round(100 * share)} %${model.calibrated ? "" : ", not calibrated"}` : "";
 }
 
@@ -166,16 +169,18 @@ async function translate() {
   if (state.stop) state.stop.abort();
   if (!text.trim()) {
     prepare([], 0);
-    for (const id of ["sure", "detected"]) $(id).textContent = "";
+    for (const id of ["sure", "detected", "status"]) $(id).textContent = "";
+    $("unsure").hidden = true;
+    trouble("");
     return;
   }
   state.stop = new AbortController();
   try {
-    const answer = await fetch("/api/translate", {
+    const answer = await reach("/api/translate", {
       method: "POST", signal: state.stop.signal, headers: { ...headers(), "content-type": "application/json" },
       body: JSON.stringify({ text, ...chosen(), terms: terms(), stream: true }),
     });
-    if (!answer.ok) throw new Error((await answer.json()).error);
+    if (!answer.ok) throw await refusal(answer);
     let first = true;
     for await (const step of steps(answer)) {
       if (number !== state.asked) return;
@@ -183,7 +188,7 @@ async function translate() {
       if (first) {
         const [source, target] = step.model.split("-").length === 2 ? step.model.split("-") : [chosen().source, chosen().target];
         showModel(modelOf({ source, target }));
-        $("detected").textContent = step.detected ? `${step.detected.language}, ${Math.round(step.detected.confidence)} % sure` : "";
+        $("detected").textContent = step.detected ? `${nameOf(step.detected.language)}, ${Math.round(step.detected.confidence)} % sure` : "";
         prepare(step.between, step.count);
         trouble("");
         first = false;
@@ -218,8 +223,19 @@ $("terms").addEventListener("input", soon);
 $("pair").addEventListener("change", () => { showModel(modelOf(chosen())); translate(); });
 $("key").addEventListener("change", async () => { await loadModels(); translate(); });
 $("key-field").addEventListener("submit", (event) => event.preventDefault());
-$("copy-curl").addEventListener("click", () => navigator.clipboard?.writeText($("curl").textContent));
-$("file").addEventListener("change", () => dropped($("file").files));
+$("copy-curl").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText($("curl").textContent);
+    $("copied").textContent = "copied";
+  } catch { // no clipboard for pages without TLS, or none for us
+    getSelection().selectAllChildren($("curl"));
+    $("copied").textContent = "selected; copy it by the keys of your system";
+  }
+});
+$("file").addEventListener("change", () => {
+  dropped($("file").files);
+  $("file").value = ""; // the same file may be chosen again
+});
 for (const name of ["dragover", "dragleave", "drop"]) {
   $("drop").addEventListener(name, (event) => {
     event.preventDefault();
@@ -229,15 +245,15 @@ for (const name of ["dragover", "dragleave", "drop"]) {
 }
 $("rerank").addEventListener("click", async () => {
   const [nbest, references] = [$("nbest").files[0], $("references").files[0]];
-  if (!nbest || !references) {
-    $("rerank-status").textContent = "choose a list and its references";
-    return;
-  }
+  $("rerank").disabled = true;
   try {
+    if (!nbest || !references) throw new Error("choose a list and its references");
     await rerank(nbest, references, headers(), $("rerank-result"), $("rerank-status"));
   } catch (error) {
+    $("rerank-status").className = "note";
     $("rerank-status").textContent = error.message;
   }
+  $("rerank").disabled = false;
 });
 // The line that has the focus, or else the one that the caret is in.
 function current() {
@@ -264,7 +280,27 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-await loadModels();
-showModel(modelOf(chosen()));
+// Curves are a page of their own; with keys it is drawn for who has one, and stays for a while under a name nobody guesses.
+$("curves").addEventListener("click", async (event) => {
+  if ($("key-field").hidden) return;
+  event.preventDefault();
+  const page = window.open("", "_blank");
+  try {
+    const { source, target } = state.model;
+    const { id } = await post("/api/curves", { source, target });
+    page.location = `/curves/${id}`;
+  } catch (error) {
+    page?.close();
+    trouble(error.message);
+  }
+});
+
+try {
+  await loadModels();
+  showModel(modelOf(chosen()));
+  if (!$("key-field").hidden) $("key").focus();
+} catch (error) {
+  trouble(error.message);
+}
 showCurl();
 if ($("source").value) translate();

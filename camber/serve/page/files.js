@@ -2,12 +2,29 @@
 
 import { difference, make } from "./view.js";
 
+const SILENT = "the server does not answer; what is shown may be old";
+
+// Ask the server; where it cannot be reached, say so in words of ours.
+export async function reach(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch (error) {
+    throw error.name === "AbortError" ? error : new Error(SILENT);
+  }
+}
+
+// What an answer refuses, which may be that of a proxy.
+export async function refusal(answer) {
+  const told = await answer.json().catch(() => null);
+  return new Error(told?.error ?? `the server answers ${answer.status}`);
+}
+
 // Yield the objects of an answer that comes line by line.
 export async function* steps(answer) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch((error) => { throw error.name === "AbortError" ? error : new Error(SILENT); });
     if (done) break;
     const rows = (rest + value).split("\n");
     rest = rows.pop();
@@ -18,11 +35,12 @@ export async function* steps(answer) {
 export async function translateFile(file, model, headers, list) {
   const bar = make("progress", { max: "1", value: "0", "aria-label": `progress of ${file.name}` });
   const status = make("p", { class: "soft", role: "status" }, "…");
+  const told = (text) => (text.startsWith(`${file.name}: `) ? text.slice(file.name.length + 2) : text); // it stands above
   list.prepend(make("li", {}, make("b", {}, file.name), bar, status));
   const query = new URLSearchParams({ name: file.name, source: model.source, target: model.target });
   try {
-    const answer = await fetch(`/api/files?${query}`, { method: "POST", headers, body: file });
-    if (!answer.ok) throw new Error((await answer.json()).error);
+    const answer = await reach(`/api/files?${query}`, { method: "POST", headers, body: file });
+    if (!answer.ok) throw await refusal(answer);
     for await (const step of steps(answer)) {
       if (step.error) throw new Error(step.error);
       if (step.total) {
@@ -32,13 +50,13 @@ export async function translateFile(file, model, headers, list) {
       }
       if (step.id) {
         bar.value = bar.max;
-        status.replaceChildren(step.summary, " ", make("a", { href: `/api/files/${step.id}`, download: step.name, class: "fetch" }, `Save ${step.name}`));
+        status.replaceChildren(told(step.summary), " ", make("a", { href: `/api/files/${step.id}`, download: step.name, class: "fetch" }, `Save ${step.name}`));
       }
     }
   } catch (error) {
     bar.remove();
     status.className = "note";
-    status.textContent = error.message;
+    status.textContent = told(error.message);
   }
 }
 
@@ -55,15 +73,14 @@ function table(title, rows) {
 }
 
 export async function rerank(nbest, references, headers, place, status) {
+  status.className = "soft";
   status.textContent = "fitting, five times without a fifth of the sentences …";
   place.replaceChildren();
   const body = JSON.stringify({ nbest: await nbest.text(), references: await references.text(), name: nbest.name });
-  const answer = await fetch("/api/rerank", { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
+  const answer = await reach("/api/rerank", { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
+  if (!answer.ok) throw await refusal(answer);
   const told = await answer.json();
-  if (!answer.ok) {
-    status.textContent = told.error;
-    return;
-  }
+  status.className = "";
   status.textContent = `${told.metric} ${told.before} → ${told.after} on ${told.sentences} sentences that the weights had not seen; ` +
     `${told.changed} have another translation, ${told.won} a better one, ${told.lost} a worse one.`;
   if (told.wins.length) place.append(table("Wins", told.wins));

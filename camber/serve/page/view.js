@@ -21,6 +21,15 @@ function draw(name, attributes, ...children) {
 }
 
 const colour = (k) => `c${k % 8}`;
+const signed = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
+
+// A feature has one colour for as long as the page is there; those that come after the twelfth share the last one.
+const HUES = 12;
+const hues = new Map([["others", HUES]]);
+function hue(name) {
+  if (!hues.has(name)) hues.set(name, Math.min(hues.size - 1, HUES));
+  return hues.get(name) < HUES ? `c${hues.get(name)}` : "others";
+}
 
 // Which source and target positions belong together, by the word alignment.
 export function partners(links, side, position) {
@@ -73,10 +82,33 @@ function walk(event) {
   }
 }
 
-function row(line, side, texts, name, direction, classes, titles) {
-  const element = make("div", { class: "words", dir: direction, role: "list", "aria-label": name, onkeydown: walk });
-  texts.forEach((text, at) => element.append(word(line, side, at, text, classes(at), titles(at))));
+function row(line, piece, side, texts, name, { code, rtl }) {
+  const element = make("div", { class: "words", lang: code, dir: rtl ? "rtl" : "ltr", role: "list", "aria-label": name, onkeydown: walk });
+  texts.forEach((text, at) => element.append(word(line, side, at, text, marks(piece, side, at), saying(piece, side, at))));
   return element;
+}
+
+// The term that a word of either side belongs to.
+function termOf(piece, side, at) {
+  return piece.terms.find(({ source: [begin, end], forbidden, obeyed }) => {
+    const within = (place) => begin <= place && place < end;
+    if (side === "source") return within(at);
+    return !(forbidden && obeyed) && partners(piece.links, "target", at).some(within);
+  });
+}
+
+// How a word is marked: as one of a term, or else, on the target side, by how sure the engine is of it.
+function marks(piece, side, at) {
+  const term = termOf(piece, side, at);
+  if (term) return term.obeyed ? "term" : "violated";
+  return side === "source" || piece.recalled ? "" : sureness(piece.word_confidences[at]);
+}
+
+function saying(piece, side, at) {
+  const term = termOf(piece, side, at);
+  if (term) return term.forbidden ? `not ${term.forbidden}` : `term: ${term.targets.join(" or ")}`;
+  const sure = side === "source" ? undefined : piece.word_confidences[at];
+  return sure === undefined ? null : `confidence ${Math.round(100 * sure)} %`;
 }
 
 export const sureness = (value) => (value === undefined || value === null ? "" : value < 0.4 ? "sure-0" : value < 0.7 ? "sure-1" : "");
@@ -94,10 +126,9 @@ export function targetText(line, piece) {
       if (begin < done) return;
       const letters = [...piece.text];
       fragment.append(letters.slice(done, begin).join(""));
-      const sure = piece.word_confidences[at];
       const element = make("span", {
-        class: `target-word ${sureness(sure)}`, "data-side": "target", "data-at": at,
-        title: sure === undefined ? null : `confidence ${Math.round(100 * sure)} %`,
+        class: `target-word ${marks(piece, "target", at)}`, "data-side": "target", "data-at": at,
+        title: saying(piece, "target", at),
         onmouseenter: () => light(line, "target", at, true), onmouseleave: () => light(line, "target", at, false),
       }, letters.slice(begin, end).join(""));
       fragment.append(element);
@@ -173,7 +204,7 @@ export function features(piece) {
   const names = piece.parts.map((part) => piece.words.slice(...part.target).join(" ") || "∅");
   const room = Math.min(650, document.documentElement.clientWidth - 60); // a phone has less
   const left = Math.min(0.34 * room, Math.max(...names.map(width)) + 14);
-  const wide = room - left - 10;
+  const wide = room - left - 60; // behind a bar there is its sum
   const scale = wide / (high - low || 1);
   const zero = left - low * scale;
   const tall = 22 * piece.parts.length + 4;
@@ -189,16 +220,29 @@ export function features(piece) {
       const w = Math.abs(value) * scale;
       const x = side ? ends[1] : ends[0] - w;
       ends[side] += side ? w : -w;
-      const bar = draw("rect", { class: `bar c${feature < 8 ? feature : 8}`, x, y, width: Math.max(w, 0.5), height: 16 });
-      bar.append(draw("title", {}, `${piece.features[feature]}: ${value.toFixed(2)}`));
+      const bar = draw("rect", { class: `bar ${hue(piece.features[feature])}`, x, y, width: Math.max(w, 0.5), height: 16 });
+      bar.append(draw("title", {}, `${piece.features[feature]}: ${signed(value)}`));
       svg.append(bar);
     });
+    svg.append(draw("text", { class: "sum", x: room - 2, y: y + 13, "text-anchor": "end" }, signed(sums[k][0] + sums[k][1])));
   });
   svg.append(draw("line", { class: "axis", x1: zero, x2: zero, y1: 0, y2: tall }));
   const legend = make("p", { class: "legend" });
-  piece.features.forEach((name, k) => legend.append(make("span", { class: `c${k < 8 ? k : 8}` }, make("b", {}, name))));
-  box.append(make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": "Features of every phrase" }, svg), legend);
+  for (const name of piece.features) legend.append(make("span", { class: hue(name) }, make("b", {}, name)));
+  box.append(make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": "Features of every phrase" }, svg), legend,
+    numbers(piece, names));
   return box;
+}
+
+// The same as numbers.
+function numbers(piece, names) {
+  const cells = (kind, first, values) => make("tr", {}, make("th", { scope: kind === "th" ? "col" : "row" }, first),
+    ...values.map((value) => make(kind, { class: "n", scope: kind === "th" ? "col" : null }, value)));
+  const sum = (values) => signed(values.reduce((a, b) => a + b, 0));
+  const body = make("tbody", {}, ...piece.parts.map((part, k) => cells("td", names[k], [...part.features.map((value) => signed(value)), sum(part.features)])));
+  const head = make("thead", {}, cells("th", "phrase", [...piece.features, "sum"]));
+  return make("details", {}, make("summary", {}, "As numbers"),
+    make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": "Features of every phrase, as numbers" }, make("table", { class: "numbers" }, head, body)));
 }
 
 export function difference(pieces, one, two) {
@@ -206,8 +250,10 @@ export function difference(pieces, one, two) {
   for (const piece of pieces) {
     if (piece.same) fragment.append(piece[two]);
     else {
-      if (piece[two]) fragment.append(make("del", {}, piece[two]));
-      if (piece[one]) fragment.append(make("ins", {}, piece[one]));
+      // the space before words that differ is not marked
+      if (/^\s/.test(piece[two] || piece[one])) fragment.append(" ");
+      if (piece[two].trim()) fragment.append(make("del", {}, piece[two].trim()));
+      if (piece[one].trim()) fragment.append(make("ins", {}, piece[one].trim()));
     }
   }
   return fragment;
@@ -227,7 +273,7 @@ function inside(piece, model, acts) {
   if (piece.parts.length) {
     found.push(make("h3", {}, piece.recalled ? "Phrases of the decoder's own translation" : "Phrases"),
       make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": "Phrases" }, ribbons(piece, rtl)));
-    if (piece.features.length) found.push(make("h3", {}, `Features: what each adds to the score of ${piece.score.toFixed(2)}`), features(piece));
+    if (piece.features.length) found.push(make("h3", {}, `Features: what each adds to the score of ${signed(piece.score)}`), features(piece));
   }
   return found;
 }
@@ -237,16 +283,9 @@ function inside(piece, model, acts) {
 export function lineView(piece, model, acts, open) {
   const line = make("article", { class: "line", "aria-label": `line ${piece.place + 1}` });
   line.links = piece.links;
-  const termAt = (at) => piece.terms.find((term) => term.source[0] <= at && at < term.source[1]);
-  const rtl = [model.source_rtl, model.target_rtl];
-  line.append(
-    row(line, "source", piece.tokens, "Words of the text", rtl[0] ? "rtl" : "ltr",
-      (at) => { const term = termAt(at); return term ? (term.obeyed ? "term" : "violated") : ""; },
-      (at) => { const term = termAt(at); return term ? (term.forbidden ? `not ${term.forbidden}` : `term: ${term.targets.join(" or ")}`) : null; }),
-    row(line, "target", piece.words, "Words of the translation", rtl[1] ? "rtl" : "ltr",
-      (at) => sureness(piece.recalled ? null : piece.word_confidences[at]),
-      (at) => (piece.word_confidences[at] === undefined ? null : `confidence ${Math.round(100 * piece.word_confidences[at])} %`)),
-  );
+  const [source, target] = [{ code: model.source, rtl: model.source_rtl }, { code: model.target, rtl: model.target_rtl }];
+  line.append(row(line, piece, "source", piece.tokens, "Words of the text", source),
+    row(line, piece, "target", piece.words, "Words of the translation", target));
   if (piece.confirmed) line.append(make("p", { class: "good" }, "This line was confirmed before: its translation comes from the memory."));
   for (const term of piece.terms) {
     const said = piece.tokens.slice(...term.source).join(" ");
@@ -261,8 +300,8 @@ export function lineView(piece, model, acts, open) {
   if (piece.matches.length) {
     line.append(make("h3", {}, "In the memory"));
     for (const match of piece.matches) {
-      line.append(make("p", { class: "match" }, make("b", {}, `${match.percent} % `), difference(match.difference, "line", "memory"), " → ",
-        make("button", { type: "button", title: "take this translation", onclick: () => acts.take(piece, match.target) }, match.target), " ",
+      line.append(make("p", { class: "match" }, make("b", {}, `${match.percent} % `), make("bdi", { lang: source.code }, difference(match.difference, "line", "memory")), " → ",
+        make("button", { type: "button", lang: target.code, dir: target.rtl ? "rtl" : "ltr", title: "take this translation", onclick: () => acts.take(piece, match.target) }, match.target), " ",
         acts.forget ? make("button", { type: "button", class: "forget", title: "take this pair out of the memory",
           "aria-label": `Forget: ${match.source} → ${match.target}`, onclick: () => acts.forget(match) }, "Forget") : ""));
     }

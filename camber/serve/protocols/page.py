@@ -216,25 +216,40 @@ async def forget(house: House, call: Call) -> Answer:
 
 
 async def curves(house: House, call: Call) -> Answer:
-    """Draw what a model learnt."""
+    """Show what a model learnt: that of a pair of languages, or what was drawn for somebody with a key."""
+    at_home(call)
+    asked = call.path.rsplit("/", 1)[-1]
+    pair = asked.split("-to-")
+    if len(pair) == 2:
+        house.allowed(call)
+        content = await _drawn(house, _model(house, *pair))
+    else:
+        content = house.drawings.fetch(asked).data
+    headers = {"content-security-policy": _PICTURES, "cache-control": "no-store"}
+    return Answer(content, type="text/html; charset=utf-8", headers=headers)
+
+
+async def draw_curves(house: House, call: Call) -> Answer:
+    """Draw what a model learnt; a browser, which sends no key where it follows a link, finds it under the name told."""
     at_home(call)
     house.allowed(call)
-    pair = call.path.rsplit("/", 1)[-1].split("-to-")
-    model = _model(house, pair[0], pair[-1])
+    model = _model(house, call.text("source"), call.text("target"))
+    return Answer({"id": house.drawings.keep(model.name, await _drawn(house, model))})
 
-    def drawn() -> str:
+
+async def _drawn(house: House, model: Hosted) -> bytes:
+    def drawn() -> bytes:
         from camber.report.curves import curves as draw
 
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "curves.html"
             draw(model.translator, out)
-            return out.read_text("utf-8")
+            return out.read_bytes()
 
     try:
-        content = await house.aside(drawn)
+        return await house.aside(drawn)
     except CamberError as error:
         raise Refusal(404, str(error)) from None
-    return Answer(content, type="text/html; charset=utf-8", headers={"content-security-policy": _PICTURES})
 
 
 async def translate_document(house: House, call: Call) -> Answer:
@@ -256,7 +271,7 @@ async def translate_document(house: House, call: Call) -> Answer:
 
 async def fetch_document(house: House, call: Call) -> Answer:
     """Give a translated file."""
-    finished = house.documents.fetch(call.path.rsplit("/", 1)[-1])
+    finished = house.documents.finished.fetch(call.path.rsplit("/", 1)[-1])
     name = quote(finished.name)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}", "cache-control": "no-store"}
     return Answer(finished.data, type="application/octet-stream", headers=headers)
@@ -305,5 +320,6 @@ PATHS: dict[str, Sequence[tuple[str, Any, bool]]] = {
     "/api/files": [("POST", translate_document, True)],
     "/api/files/{}": [("GET", fetch_document, False)],
     "/api/rerank": [("POST", rerank, True)],
+    "/api/curves": [("POST", draw_curves, True)],
     "/curves/{}": [("GET", curves, True)],
 }
