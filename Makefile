@@ -14,9 +14,10 @@ test: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q
 
-# The site is in build/site. What MkDocs warns of (a broken link, a page without a place) is an error.
+# The site is in build/site. What MkDocs warns of (a broken link, a page without a place) is an error; with --quiet it
+# would not count its warnings.
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "the site: build/site/index.html"
 
 format: $(VENV)/.test
