@@ -34,6 +34,35 @@ def number(value: float, digits: int = 3) -> str:
     return f"{sign}{raised}" if factor == "1" else f"{sign}{factor} × {raised}"
 
 
+def signed(value: float, digits: int = 2) -> str:
+    """Write a difference with its sign.
+
+    >>> signed(0.5), signed(-0.114, 3), signed(-0.001)
+    ('+0.50', '−0.114', '0.00')
+    """
+    text = fixed(value, digits)
+    return text if text.startswith("−") or not float(text) else f"+{text}"
+
+
+def fixed(value: float, digits: int = 2) -> str:
+    """Write a number with so many digits behind the point.
+
+    >>> fixed(0.5), fixed(-0.114, 3), fixed(-0.001)
+    ('0.50', '−0.114', '0.00')
+    """
+    text = f"{abs(value):.{digits}f}"
+    return f"−{text}" if value < 0 and float(text) else text
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Write a share.
+
+    >>> percent(0.794), percent(0.0123, 2)
+    ('79 %', '1.23 %')
+    """
+    return f"{100 * share:.{digits}f} %"
+
+
 def round_values(low: float, high: float, most: int) -> list[float]:
     """Choose at most `most` round values between `low` and `high` (at least one step apart).
 

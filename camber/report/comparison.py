@@ -11,6 +11,7 @@ from camber.arrays.types import F8, AnyArray
 from camber.metrics.bleu import BLEU
 from camber.metrics.compare import Result
 from camber.metrics.metric import Metric, References, grouped_references
+from camber.report.axes import signed
 from camber.report.blocks import figure, section, table, two_sides
 from camber.report.charts import Measured, changes, error_bars, ratios
 from camber.report.markup import Markup, element, join
@@ -55,8 +56,9 @@ class Comparison:
         for one in self.results:
             row: list[object] = [one.system, one.metric, f"{one.score:.2f}", f"{one.low:.2f} to {one.high:.2f}"]
             row += ["" if one.run_sd is None else f"{one.run_sd:.2f}"] * several
-            told = [(one.difference, "+.2f"), (one.randomisation_p, ".4f"), (one.bootstrap_p, ".4f")]
-            row += ["" if value is None else format(value, kind) for value, kind in told] * compared
+            row += ["" if one.difference is None else signed(one.difference)] * compared
+            chances = [one.randomisation_p, one.bootstrap_p]
+            row += ["" if chance is None else f"{chance:.4f}" for chance in chances] * compared
             rows_.append(row)
         count = len(next(iter(self.texts.values())))
         lead = f"{count:,} sentences. {self.note}".strip()
@@ -150,6 +152,6 @@ class Comparison:
         for k in rows:
             left, right = two_sides(self.texts[first][k], self.texts[other][k], groups[k])
             source = [self.sources[k]] if self.sources is not None else []
-            lines.append([f"{k + 1:,}", f"{gained[k]:+.3f}", *source, left, right, " / ".join(groups[k])])
+            lines.append([f"{k + 1:,}", signed(float(gained[k]), 3), *source, left, right, " / ".join(groups[k])])
         known = ["source"] if self.sources is not None else []
         return table(["sentence", self.metric.name, *known, first, other, "reference"], lines, numbers={0, 1})

@@ -8,7 +8,7 @@ import numpy as np
 
 from camber.arrays.types import F8
 from camber.bend.response import Response
-from camber.report.axes import Scale, number, round_values
+from camber.report.axes import Scale, number, percent, round_values
 from camber.report.drawing import Drawing, Point, Region, Shape, Text
 from camber.report.markup import text_width
 
@@ -21,6 +21,8 @@ _TOP, _BOTTOM = 82.0, 272.0  # of the response
 _ROOF, _FLOOR = 298.0, 348.0  # of the populations
 _STRIP = 46.0  # place for values that are not positive, on a logarithmic axis
 _NARROWEST = 3.0  # what can be pointed at
+#: the share of what a response spans that rounding may leave where there is nothing
+_NOTHING = 1e-9
 _MANY, _TOO_MANY = 48, 160  # bins: from here on small markers, and none
 
 
@@ -56,7 +58,8 @@ def curve_formula(response: Response) -> str:
     if curve is None:
         return f"no log curve ({response.no_log_curve})"
     sign = "−" if curve.slope < 0 else "+"
-    return f"{number(curve.level)} {sign} {number(abs(curve.slope))} ln x"
+    level = curve.level if abs(curve.level) > _NOTHING * response.spread else 0.0  # what rounding leaves is nothing
+    return f"{number(level)} {sign} {number(abs(curve.slope))} ln x"
 
 
 def summary(response: Response) -> str:
@@ -76,7 +79,7 @@ def summary(response: Response) -> str:
         return f"{bins} · {curve_formula(response)}"
     curve = f"log curve {curve_formula(response)}"
     if fitted.explained is not None:
-        curve += f", explains {fitted.explained:.0%}".replace("%", " %")
+        curve += f", explains {percent(fitted.explained)}"
     if fitted.bins < len(response):
         curve += f" (of {fitted.bins:,} bins)"
     return f"{bins} · {curve}"

@@ -134,9 +134,10 @@ _STYLE = """
 .switch b{font-weight:600;color:var(--soft)}
 .switch label{cursor:pointer}
 .switch input{accent-color:var(--accent);margin:0 .35em 0 0}
-figure{scroll-margin-top:4rem}
+figure{scroll-margin-top:4rem;width:auto}
 figure svg{margin:0 auto;width:100%;max-width:960px}
 .legend svg{margin:.6rem 0 0 -1.4rem}
+@media(max-width:700px){figure svg{width:600px}}
 .view:not(.fits){display:none}
 main:has(#axis-linear:checked) .view{display:none}
 main:has(#axis-linear:checked) .view.linear{display:block}

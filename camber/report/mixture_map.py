@@ -20,7 +20,7 @@ from camber.arrays.types import F8
 from camber.bend.mixtures.plane import Plane, planes_of
 from camber.errors import CamberError, SettingsError
 from camber.features.feature import names_of
-from camber.report.axes import Scale, number
+from camber.report.axes import Scale, number, percent
 from camber.report.curves import write_picture
 from camber.report.drawing import Drawing, Point, Shape, Sheet, Text, drawing_style, svg
 from camber.report.markup import Markup, document, element, text_width
@@ -65,8 +65,8 @@ class Map:
         across, up = self.plane.features
         return [
             f"{self.mixed.bend.width:,} kernels, bandwidth {record['bandwidth']:g}, "
-            f"{record['dropped']:.2%} of the mass of posteriors was dropped",
-            f"{across} and {up} explain {self.plane.explained:.0%} of the variance of what kernels add",
+            f"{percent(record['dropped'], 2)} of the mass of posteriors was dropped",
+            f"{across} and {up} explain {percent(self.plane.explained)} of the variance of what kernels add",
             f"{self.mixed.moved.changed:,} sentences of the list that it was fitted to have another best hypothesis",
         ]
 
@@ -92,9 +92,8 @@ class Map:
         """Draw shades, dots and arrows."""
         across, up = self._scales()
         name_x, name_y = self.plane.features
-        told = (
-            f"{self.mixed.bend.width:,} kernels; these two features explain {self.plane.explained:.0%} of what they add"
-        )
+        share = percent(self.plane.explained)
+        told = f"{self.mixed.bend.width:,} kernels; these two features explain {share} of what they add"
         items: list[Shape | Text] = [
             *self._shades(across, up),
             *_axes(across, up, name_x, name_y),
@@ -196,7 +195,7 @@ class Map:
         facts = [
             (f"{mixed.bend.width:,}", "kernels"),
             (f"{record['bandwidth']:g}", "bandwidth: of the kernels' standard deviations"),
-            (f"{record['dropped']:.2%}", "of the mass of posteriors was dropped"),
+            (percent(record["dropped"], 2), "of the mass of posteriors was dropped"),
             (f"{mixed.moved.changed:,}", "sentences with another best hypothesis than by the linear model"),
         ]
         cards = [element("div", element("b", a), element("span", b), class_="card") for a, b in facts]
@@ -218,8 +217,8 @@ class Map:
             element(
                 "p",
                 f"What kernels add depends on all features. Given {across} and {up} alone, its mean over the others "
-                f"keeps {self.plane.explained:.1%} of its variance, measured on points drawn from the mixture. Of all "
-                "pairs, or those with a feature that was asked for, these explain most:",
+                f"keeps {percent(self.plane.explained, 1)} of its variance, measured on points drawn from the mixture. "
+                "Of all pairs, or those with a feature that was asked for, these explain most:",
             ),
             self._pairs(),
             element("h2", "The kernels that count most"),
@@ -231,7 +230,9 @@ class Map:
     def _pairs(self) -> Markup:
         rows = [
             element(
-                "tr", element("td", " and ".join(plane.features)), element("td", f"{plane.explained:.1%}", class_="n")
+                "tr",
+                element("td", " and ".join(plane.features)),
+                element("td", percent(plane.explained, 1), class_="n"),
             )
             for plane in [self.plane, *self.others[: _LISTED // 2]]
         ]
@@ -245,7 +246,7 @@ class Map:
         for place in np.argsort(-np.abs(plane.weights), kind="stable")[:_LISTED].tolist():
             kernel = int(plane.kernels[place])
             where = bend.raw_means(np.array([kernel]))[0].tolist()
-            texts = [f"{plane.weights[place]:+.4g}", f"{math.exp(plane.log_priors[place]):.2%}"]
+            texts = [number(float(plane.weights[place]), 4), percent(math.exp(plane.log_priors[place]), 2)]
             cells = [element("td", text, class_="n") for text in [*texts, *(number(value) for value in where)]]
             rows.append(element("tr", element("td", bend.kernel_names[kernel]), *cells))
         titles = ["weight, less the mean", "prior", *names]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from camber.arrays.types import F8, I8, Bools
 from camber.files import write_lines
 from camber.metrics.compare import Result
+from camber.report.axes import fixed, percent
 from camber.report.blocks import cards, difference, figure, section, table, whole_page
 from camber.report.drawing import drawing_style
 from camber.report.markup import Markup, element, join
@@ -128,7 +129,9 @@ class Report:
         facts = [
             (f"{score.score:.1f}", f"{score.metric} ({score.low:.1f} to {score.high:.1f})") for score in self.scores
         ]
-        facts.append((f"{self._right.mean() if len(self._right) else 0:.0%}", "translations equal to the reference"))
+        facts.append(
+            (percent(float(self._right.mean()) if len(self._right) else 0.0), "translations equal to the reference")
+        )
         facts.append((f"{self.texts[0].pairs:,}", "sentence pairs to learn from"))
         seconds = sum(time or 0.0 for _, time in self.stages)
         facts.append((f"{seconds:.0f} s", "for everything"))
@@ -211,17 +214,16 @@ class Report:
         second = others[0] if others else None
         shown = [k for k in range(len(self.feature_names)) if any(item.features[k] for item in self.candidates)]
         names = [self.feature_names[k] for k in shown]
-        caption: list[object] = ["Bars: ", element("b", best.text), f" with the score {best.score:.2f}"]
+        caption: list[object] = ["Bars: ", element("b", best.text), f" with the score {fixed(best.score)}"]
         if second:
-            caption += ["; ticks: ", element("b", second.text), f" with {second.score:.2f}"]
+            caption += ["; ticks: ", element("b", second.text), f" with {fixed(second.score)}"]
         headings: list[object] = ["translation", "score"]
         headings += [
             element("span", _SHORT.get(name, name.replace("_", " ")), title=f"{name}, weight {self.weights[k]:g}")
             for k, name in zip(shown, names, strict=True)
         ]
         rows = [
-            [item.text, f"{item.score:.2f}", *(f"{item.features[k]:.2f}".replace("-0.00", "0.00") for k in shown)]
-            for item in self.candidates
+            [item.text, fixed(item.score), *(fixed(float(item.features[k])) for k in shown)] for item in self.candidates
         ]
         return section(
             "Why this translation",
@@ -281,7 +283,7 @@ class Report:
                 text.name,
                 f"{text.pairs:,}",
                 *(f"{count:,}" for count in (*text.tokens, *text.words)),
-                "" if text.unknown is None else f"{text.unknown:.2%}",
+                "" if text.unknown is None else percent(text.unknown, 2),
             ]
             for text in self.texts
         ]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.errors import CamberError
-from camber.report.axes import Scale
+from camber.report.axes import Scale, signed
 from camber.report.axes import number as written
 from camber.report.markup import Markup, element, text_width
 from camber.report.segmentation import Segmentation
@@ -177,11 +177,13 @@ def histogram(values: npt.ArrayLike, edges: Sequence[float], label: str, unit: s
         high = (frame.bottom - frame.top) * count / steps[-1]
         x = frame.left + across * k
         bar = _rectangle(x + 1.5, frame.bottom - high, across - 3, high, "bar", min(3.0, high / 2))
-        body.append(element("g", element("title", f"{edges[k]:g} to {edges[k + 1]:g}: {count:,}"), bar))
+        body.append(
+            element("g", element("title", f"{written(edges[k], 5)} to {written(edges[k + 1], 5)}: {count:,}"), bar)
+        )
         if count:
             body.append(_text(x + across / 2, frame.bottom - high - 4, f"{count:,}", "small soft", "middle"))
     for k, edge in enumerate(edges):
-        body.append(_text(frame.left + across * k, frame.bottom + 17, f"{edge:g}", "small soft", "middle"))
+        body.append(_text(frame.left + across * k, frame.bottom + 17, written(edge, 5), "small soft", "middle"))
     body.append(_line(frame.left, frame.bottom, frame.right, frame.bottom, "axis"))
     body.append(_text((frame.left + frame.right) / 2, frame.bottom + 38, unit, "small", "middle"))
     return _picture(frame.right + 18, frame.bottom + 46, label, *body)
@@ -265,7 +267,7 @@ def contributions(names: Sequence[str], values: npt.ArrayLike, others: npt.Array
         if others is not None:
             body.append(_line(zero + mark * scale, y - 2, zero + mark * scale, y + bar + 2, "tick"))
         edge = min(value, mark, 0.0) if value < 0 else max(value, mark, 0.0)
-        told = f"{value:+.2f}" if abs(value) >= 0.005 else "0"
+        told = signed(value) if abs(value) >= 0.005 else "0"
         x, anchor = zero + edge * scale, "end" if value < 0 else "start"
         body.append(_text(x - 6 if value < 0 else x + 6, y + bar - 2, told, "small soft", anchor))
     return _picture(left + wide + 2 * space, bottom + 4, label, *body)

@@ -11,6 +11,7 @@ from camber.metrics.metric import Metric
 from camber.metrics.outside import Outside
 from camber.nbest import NBest
 from camber.report import trees
+from camber.report.axes import signed
 from camber.report.blocks import cards, section, table, two_sides, write_page
 from camber.report.comparison import SHOWN, Comparison
 from camber.report.drawing import drawing_style
@@ -116,7 +117,7 @@ def _changed(changed: Sequence[int], own: Sequence[str], ranked: NBest, sources:
     rows = []
     for k in sorted(changed, key=lambda k: -leads[k])[: 4 * SHOWN]:
         left, right = two_sides(own[k], ranked.texts[int(ranked.sentence_offsets[k])])
-        rows.append([f"{ranked.first + k:,}", f"{leads[k]:+.3f}", *([sources[k]] if sources else []), left, right])
+        rows.append([f"{ranked.first + k + 1:,}", signed(leads[k], 3), *([sources[k]] if sources else []), left, right])
     headings = ["sentence", "leads by", *(["source"] if sources else []), OWN, "re-ranked"]
     return section(
         "Other translations",

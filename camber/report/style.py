@@ -73,15 +73,16 @@ p{margin:.3rem 0 .9rem;max-width:46rem}
 .lead,.note,figcaption{color:var(--soft)}
 .note,figcaption{font-size:.87rem}
 code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.86em}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:.8rem;margin:1.5rem 0 .8rem}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:.8rem;margin:1.5rem 0 .8rem}
 .card{background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:.8rem 1rem}
 .card b{display:block;font-size:1.65rem;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .card span{font-size:.82rem;color:var(--soft)}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(400px,100%),1fr));gap:1.2rem}
 figure{margin:1rem 0;background:var(--panel);border:1px solid var(--line);border-radius:10px;
- padding:1rem 1rem .7rem;overflow-x:auto}
+ padding:1rem 1rem .7rem;overflow-x:auto;width:fit-content;max-width:100%}
+.pair figure{width:auto}
 .flow{display:flex;flex-wrap:wrap;gap:1rem;margin:1rem 0}
-.flow figure{flex:1 1 auto;margin:0;max-width:100%}
+.flow figure{flex:0 1 auto;margin:0;max-width:100%}
 figcaption{margin-top:.5rem}
 figcaption b{color:var(--ink);font-weight:550}
 svg{display:block;max-width:100%;height:auto}
@@ -100,5 +101,8 @@ ins,del{text-decoration:none;border-radius:3px;padding:0 .15em}
 ins{background:color-mix(in srgb,var(--good) 22%,transparent);text-decoration:underline}
 del{background:color-mix(in srgb,var(--bad) 22%,transparent)}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.82rem}
+.note code{overflow-wrap:anywhere}
+.note code+code{display:block}
+@media(max-width:700px){main{padding:1.5rem 1rem 3rem}.legend{overflow-x:auto}figure svg,.legend svg{max-width:none}}
 @media print{main{max-width:none}figure,.card{break-inside:avoid}}
 """

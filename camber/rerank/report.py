@@ -91,11 +91,11 @@ class Report:
         lines += [f"{self.metric}|{self.signature}", ""]
         if self.bent is not None:
             lines.append(
-                f"bent responses: {self.bent:.0%} of the way from the linear model (0 %: it was kept as it is)"
+                f"bent responses: {100 * self.bent:.0f} % of the way from the linear model (0 %: it was kept as it is)"
             )
         if "bandwidth" in self.learnt:
             lines.append(
-                f"kernels: bandwidth {self.learnt['bandwidth']:g}; {self.learnt['dropped']:.2%} of the mass of "
+                f"kernels: bandwidth {self.learnt['bandwidth']:g}; {100 * self.learnt['dropped']:.2f} % of the mass of "
                 "posteriors was dropped"
             )
         if self.trials:
@@ -123,7 +123,11 @@ class Report:
             )
         held = self.held_out
         facts = self._facts()
-        share = f" It is {held.difference / room:.0%} of what the oracle of this list would gain." if room > 0 else ""
+        share = (
+            f" It is {100 * held.difference / room:.0f} % of what the oracle of this list would gain."
+            if room > 0
+            else ""
+        )
         if held.changed == 0:
             return f"Nothing was gained: on sentences that it had not seen, re-ranking chose the 1-best. {facts}."
         if held.p >= _LEVEL:

@@ -47,4 +47,4 @@ def test_a_page_of_a_linear_tuning_has_curves_and_no_weight_that_was_not_tuned(
 def test_weights_are_shares_of_those_that_are_shown() -> None:
     page = str(weights({"lm": 3.0, "p": -1.0}))
     assert "+0.75" in page
-    assert "-0.25" in page
+    assert "−0.25" in page

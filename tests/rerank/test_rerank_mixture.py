@@ -102,7 +102,7 @@ def test_what_is_cut_off_is_reported_and_recorded(tmp_path: Path, caplog: pytest
     assert 0.05 < share < 0.4
     table = reranker.with_features(nbest).hypothesis_features()
     assert share == pytest.approx(float(mixed(reranker).bend.posteriors(table).dropped.mean()))
-    assert f"kernels: bandwidth 1; {share:.2%} of the mass of posteriors was dropped" in report.lines()
+    assert f"kernels: bandwidth 1; {100 * share:.2f} % of the mass of posteriors was dropped" in report.lines()
     assert report.to_dict()["learnt"]["dropped"] == share
     assert f"{100 * share:.2f} % of the posteriors' mass dropped" in caplog.text
     reranker.save(tmp_path / "m")
