@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,19 @@ def number(value: float, digits: int = 3) -> str:
     factor = factor.rstrip("0").rstrip(".") if "." in factor else factor
     raised = f"10{str(power).translate(_SUPERSCRIPTS)}"
     return f"{sign}{raised}" if factor == "1" else f"{sign}{factor} × {raised}"
+
+
+def numbers(values: Sequence[float], digits: int = 3) -> list[str]:
+    """Write the values of an axis: with more digits where different ones would look alike.
+
+    >>> numbers([1.0, 1.0005, 1.001])
+    ['1', '1.0005', '1.001']
+    """
+    for more in range(digits, 17):
+        texts = [number(value, more) for value in values]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts
 
 
 def signed(value: float, digits: int = 2) -> str:

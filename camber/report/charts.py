@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.arrays.types import F8
-from camber.report.axes import Scale, number, round_edges
+from camber.report.axes import Scale, numbers, round_edges
 from camber.report.markup import Markup, element, text_width
 from camber.report.pictures import histogram
 from camber.report.style import PHRASE_COLOURS
@@ -32,9 +32,10 @@ def error_bars(rows: Sequence[Measured], label: str, unit: str) -> Markup:
     across = Scale(low - margin, high + margin, left, left + wide)
     bottom = 8 + step * len(rows)
     body: list[object] = []
-    for tick in across.ticks(7):
+    ticks = across.ticks(7)
+    for tick, told in zip(ticks, numbers(ticks), strict=True):
         x = across.at(tick)
-        body += [_line(x, 2, x, bottom), _text(x, bottom + 17, number(tick), "small soft", "middle")]
+        body += [_line(x, 2, x, bottom), _text(x, bottom + 17, told, "small soft", "middle")]
     for k, row in enumerate(rows):
         y = 8 + step * (k + 0.5) - 4
         a, b, x = across.at(row.low), across.at(row.high), across.at(row.score)
@@ -126,9 +127,10 @@ def _frame(values: F8, most: int) -> tuple[Scale, list[object]]:
     margin = 0.08 * (high - low) or 0.02 * abs(high) or 1.0
     up = Scale(low - margin, high + margin, _BOTTOM, _TOP)
     body: list[object] = []
-    for tick in up.ticks(most):
+    ticks = up.ticks(most)
+    for tick, told in zip(ticks, numbers(ticks, 4), strict=True):
         y = up.at(tick)
-        body += [_line(_LEFT, y, _RIGHT, y), _text(_LEFT - 8, y + 4, number(tick, 4), "small soft", "end")]
+        body += [_line(_LEFT, y, _RIGHT, y), _text(_LEFT - 8, y + 4, told, "small soft", "end")]
     body.append(_line(_LEFT, _BOTTOM, _RIGHT, _BOTTOM, "axis"))
     return up, body
 

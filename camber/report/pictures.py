@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from camber.errors import CamberError
-from camber.report.axes import Scale, signed
+from camber.report.axes import Scale, numbers, signed
 from camber.report.axes import number as written
 from camber.report.markup import Markup, element, text_width
 from camber.report.segmentation import Segmentation
@@ -172,18 +172,17 @@ def histogram(values: npt.ArrayLike, edges: Sequence[float], label: str, unit: s
     frame = _CHART
     steps = _steps(max(counts, default=1))
     body = _vertical_axis(frame, steps)
-    across = (frame.right - frame.left) / max(1, len(counts))
+    across, named = (frame.right - frame.left) / max(1, len(counts)), numbers(edges)
     for k, count in enumerate(counts):
         high = (frame.bottom - frame.top) * count / steps[-1]
         x = frame.left + across * k
         bar = _rectangle(x + 1.5, frame.bottom - high, across - 3, high, "bar", min(3.0, high / 2))
-        body.append(
-            element("g", element("title", f"{written(edges[k], 5)} to {written(edges[k + 1], 5)}: {count:,}"), bar)
-        )
+        body.append(element("g", element("title", f"{named[k]} to {named[k + 1]}: {count:,}"), bar))
         if count:
             body.append(_text(x + across / 2, frame.bottom - high - 4, f"{count:,}", "small soft", "middle"))
-    for k, edge in enumerate(edges):
-        body.append(_text(frame.left + across * k, frame.bottom + 17, written(edge, 5), "small soft", "middle"))
+    every = -(-int(max(text_width(name, _SMALL) for name in named) + 6) // max(1, int(across)))  # so that none touch
+    for k in range(0, len(named), every):
+        body.append(_text(frame.left + across * k, frame.bottom + 17, named[k], "small soft", "middle"))
     body.append(_line(frame.left, frame.bottom, frame.right, frame.bottom, "axis"))
     body.append(_text((frame.left + frame.right) / 2, frame.bottom + 38, unit, "small", "middle"))
     return _picture(frame.right + 18, frame.bottom + 46, label, *body)
