@@ -24,6 +24,11 @@ KEPT, REPEATED, NONE = "has a translation", "repetitions", "no match"
 #: bands of matches, by the per cent from which they are
 LIMITS = {"100 %": 100, "95-99 %": 95, "85-94 %": 85, "75-84 %": 75, "50-74 %": 50}
 BANDS = (KEPT, REPEATED, *LIMITS, NONE)
+#: what is meant by it
+TOLD = (
+    "Expected quality: the chrF to expect of the engine's translations, by words; less if the job is further from what "
+    "was learnt than the dev set is."
+)
 #: where the engine cannot say how sure it is
 UNTOLD = "No expected quality: nobody has found out how sure the model may be taken to be; `camber calibrate` does."
 #: unknown words that are listed
@@ -119,6 +124,8 @@ class Analysis:
                 columns = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
                 lines.append(f"  {first.ljust(widths[0])}  {'  '.join(columns)}".rstrip())
             lines.append(f"  {told_of_unknown(part)}")
+        if self.quality:
+            lines.append(TOLD)
         if self.untold:
             lines.append(self.untold)
         return "\n".join(lines)

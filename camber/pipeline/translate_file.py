@@ -13,7 +13,7 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError
 from camber.files import check_outputs, decode_lines, read_bytes, write_bytes
 from camber.formats.bilingual.languages import Languages
-from camber.formats.documents.document import Document
+from camber.formats.documents.document import Document, Slot
 from camber.formats.documents.files import kind_of, open_document
 from camber.formats.documents.tree import is_sound
 from camber.formats.glossary.glossary import Glossary
@@ -102,25 +102,25 @@ def translate_data(
     slots = zip(document.slots, document.lines(), strict=True)
     for slot, line in each(slots, f"translate {name}", len(document.slots), "segments"):
         best = [item[0] for item in islice(found, len(slot.texts))]
-        translations.append(_checked(document, slot.texts, best, line, report))
+        translations.append(_checked(document, slot, best, line, report))
     return document.bytes_with(translations), report
 
 
 def _checked(
-    document: Document, sources: Sequence[str], best: Sequence[Translation], line: int, report: FileReport
+    document: Document, slot: Slot, best: Sequence[Translation], line: int, report: FileReport
 ) -> Sequence[str] | None:
     """Return the translations of a slot; None if one would break the file."""
     report.notes += [(line, note) for item in best for note in item.notes]
     texts = [item.text for item in best]
     if document.format != TEXT:
-        for source, text in zip(sources, texts, strict=True):
+        for source, text in zip(slot.texts, texts, strict=True):
             if _tags(source, document.format) != _tags(text, document.format) or (
                 document.format == XLIFF and not is_sound(text)
             ):
-                report.kept["with tags that could not be put back"] += 1
+                report.kept["with tags that could not be put back"] += slot.segments
                 log.warning("%s:%d: its tags could not be put back; it is left as it was", document.path, line)
                 return None
-    report.translated += 1
+    report.translated += slot.segments
     return texts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from camber.files import write_whole
-from camber.pipeline.analyse import Analysis, Part, told_of_unknown
+from camber.pipeline.analyse import TOLD, Analysis, Part, told_of_unknown
 from camber.report.markup import Markup, document, element, join
 from camber.report.style import PAGE_STYLE, picture_style
 
@@ -24,7 +24,7 @@ def page(analysis: Analysis, model: str = "") -> str:
     parts = [analysis.total, *analysis.files] if len(analysis.files) > 1 else analysis.files
     told = "How like segments are to what the model remembers; one that came before is a repetition."
     if analysis.quality:
-        told += " The expected quality is how sure the engine is of its translations, by words."
+        told += f" {TOLD}"
     told += f" {analysis.untold}".rstrip()
     title = f"Analysis{f' with {model}' if model else ''}"
     body = element("main", element("h1", title), element("p", told), join(_part(analysis, part) for part in parts))

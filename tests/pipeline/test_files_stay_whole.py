@@ -98,7 +98,7 @@ def without_translations(data: bytes) -> str:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize(
     ("text", "count"),
-    [(OLDER, 6), (prefixed(OLDER), 6), (NEWER, 2), (MEMORY, 2)],
+    [(OLDER, 7), (prefixed(OLDER), 7), (NEWER, 2), (MEMORY, 2)],
     ids=["1.2", "prefixes", "2.0", "TMX"],
 )
 def test_all_but_translations_is_the_same_for_another_parser(text: str, count: int, encoding: str, end: str) -> None:

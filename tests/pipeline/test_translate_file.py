@@ -102,6 +102,7 @@ def test_segments_of_sdl_are_translated_one_by_one() -> None:
     before = SDL.replace("TARGET", filled)
     assert changed(before, run(before), changes)
     before = SDL.replace("TARGET", "")
+    assert translate_data(echo("en", "fr"), before.encode(), "a.sdlxliff")[1].translated == 2
     made = '<target><mrk mtype="seg" mid="1">ONE.</mrk> <mrk mtype="seg" mid="2"><x id="9"/>TWO.</mrk></target>'
     changes = {
         "</seg-source>": f"</seg-source>{made}",

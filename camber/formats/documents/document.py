@@ -33,6 +33,7 @@ class Slot:
     start: int  # where it is in the file's text
     texts: tuple[str, ...]
     edits: Callable[[Sequence[str]], list[Edit]]
+    segments: int = 1  # that people count
 
 
 @dataclass

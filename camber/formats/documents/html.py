@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from camber.formats.bilingual.languages import Languages
-from camber.formats.bilingual.unit import ALONE, CLOSE, NEW, OPEN, Code, Segment, Tally, Unit
+from camber.formats.bilingual.unit import ALONE, CLOSE, LINE, NEW, OPEN, Code, Segment, Tally, Unit
 from camber.formats.documents.document import Document, Edit, Slot, decoded_exactly, decoded_xml
-from camber.text.line_ends import with_marks, without_marks
+from camber.text.line_ends import MARK, with_marks, without_marks
 from camber.text.tags import BLOCKS, HTML, OPAQUE, Tag, find_tags
 
 _charset = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.-]+)", re.I)
@@ -62,8 +62,9 @@ def _segment(content: str) -> Segment:
     done = 0
     for tag in find_tags(content, HTML):
         if tag.start >= done:
-            kind = tag.kind if tag.kind in (OPEN, CLOSE) else ALONE
-            pieces += [html.unescape(content[done : tag.start]), Code(kind, "", content[tag.start : tag.end])]
+            markup = content[tag.start : tag.end]
+            kind = LINE if markup == MARK else tag.kind if tag.kind in (OPEN, CLOSE) else ALONE
+            pieces += [html.unescape(content[done : tag.start]), Code(kind, "", markup)]
             done = tag.end
     return Segment(tuple(piece for piece in (*pieces, html.unescape(content[done:])) if piece))
 

@@ -206,4 +206,4 @@ def _in_segments(
             changes += unit.setting("approved", "no")
         return changes
 
-    document.slots.append(Slot(wanted[0].start, tuple(map(_text_of, wanted)), edits))
+    document.slots.append(Slot(wanted[0].start, tuple(map(_text_of, wanted)), edits, len(wanted)))
