@@ -258,18 +258,21 @@ def words(line: str) -> list[str]:
     return [word for word in pieces if word] if "" in pieces else pieces
 
 
-def check_outputs(*paths: str | Path | None) -> None:
+def check_outputs(*paths: str | Path | None, inputs: Iterable[str | Path | None] = ()) -> None:
     """Raise :class:`InputError` if a file cannot be written to one of these places: before long work, not after it.
 
-    None stands for an output that nobody asked for. Two outputs cannot have one place.
+    None stands for an output that nobody asked for. Two outputs cannot have one place, and none that of an input.
     """
     taken: set[str] = set()
+    read = {os.path.realpath(path) for path in inputs if path is not None and not is_special(path)}
     for path in paths:
         if path is None:
             continue
         place = Path(path)
         if os.path.realpath(place) in taken and not is_special(place):
             raise InputError("is asked to hold two different outputs", path, remedy="give another name to one of them")
+        if os.path.realpath(place) in read:
+            raise InputError("would be overwritten by an output", path, remedy="give another name to one of them")
         taken.add(os.path.realpath(place))
         if place.is_dir():
             raise InputError("cannot be written: it is a folder", path, remedy="give the name of a file")

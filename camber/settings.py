@@ -20,8 +20,8 @@ from typing import Any, ClassVar, Protocol, Self
 
 from camber.errors import SettingsError
 
-#: What the integers of kernels hold.
-_LARGEST = 2**63 - 1
+#: No number of anything is larger: sums and products of two of them are integers of kernels.
+_LARGEST = 2**31 - 1
 #: half surrogate pairs, which no file can hold
 _HALF = re.compile("[\ud800-\udfff]")
 #: the heading of what most people need, which help lists first

@@ -15,6 +15,11 @@ class Oven(Settings):
     timer: float = setting(0.5, "hours", low=0.0)
 
 
+@dataclass(frozen=True)
+class Pantry(Settings):
+    jars: int = setting(3, "jars")
+
+
 def test_defaults_are_legal_and_survive_a_round_trip():
     oven = Oven()
     assert oven.to_dict() == {"heat": 180, "mode": "fan", "timer": 0.5}
@@ -49,6 +54,13 @@ def test_the_ends_of_a_range_are_legal():
 def test_settings_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         Oven().heat = 100
+
+
+def test_no_number_is_larger_than_kernels_can_multiply():
+    for number in (2**31, 2**63 - 1, 10**30):
+        with pytest.raises(SettingsError, match="too large a number; the most is 2,147,483,647"):
+            Pantry(jars=number)
+    assert Pantry(jars=2**31 - 1).jars == 2**31 - 1
 
 
 def test_numbers_are_finite_and_texts_can_be_written():

@@ -29,7 +29,7 @@ def command(source: Path, target: Path, out: Path, gold: Path | None, engine: En
     from camber.files import check_outputs, read_parallel, words
     from camber.progress import stage
 
-    check_outputs(out)
+    check_outputs(out, inputs=(source, target, gold))
     wanted = read_gold(gold) if gold else None
     with stage("read"):
         sides = [[words(line) for line in lines] for lines in read_parallel(source, target)]

@@ -40,7 +40,7 @@ def command(
     from camber.pipeline.analyse import analyse
     from camber.report.analysis import write_analysis
 
-    check_outputs(out)
+    check_outputs(out, inputs=files)
     analysis = analyse(model, files, quality=quality, everything=everything, engine=engine)
     click.echo(json.dumps(analysis.to_dict(), indent=1, ensure_ascii=False) if as_json else str(analysis))
     if out is not None:

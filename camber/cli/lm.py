@@ -38,7 +38,7 @@ def command(
     """
     from camber.text.tokenise import Tokenizer
 
-    check_outputs(arpa)
+    check_outputs(arpa, inputs=[text])
     settings = pick(LmSettings, values)
     with stage("lm"):
         split = Tokenizer("moses" if language else "none", language).tokenise

@@ -56,7 +56,7 @@ def command(
 
     if as_tsv and as_json:
         raise click.UsageError("--tsv and --json: choose one")
-    check_outputs(output)
+    check_outputs(output, inputs=[source])
     translator = load(model)
     lines = each(lines_of(source), "match", count_lines(source), "lines")
     if output is None and sys.stdout.isatty():

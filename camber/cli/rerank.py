@@ -192,7 +192,7 @@ def fit(
     from camber.tune.grid import parse_grid
 
     check_place(model, "rerank")
-    check_outputs(page)
+    check_outputs(page, inputs=(path, source, *references))
     learner = values["learner"]
     useful = LEARNERS.load(learner).settings(learner)
     refuse_idle([name for name in ResponseSettings().to_dict() if name not in useful], f"to --learner {learner}")
@@ -278,7 +278,8 @@ def apply(
         raise click.UsageError("--all makes no difference to text; use --output-format jsonl, or --nbest-out")
     if references and not page:
         raise click.UsageError("--ref makes no difference without --report")
-    check_outputs(nbest_out, output, page)
+    check_outputs(nbest_out, output, page, inputs=(source, *references))
+    check_outputs(output, page, inputs=[path])
     reranker = Reranker.load(model)
     reranker.regression = regression
     sources = read_lines(source) if source else None

@@ -93,7 +93,7 @@ def command(
     from camber.metrics.compare import compare, warn_if_tokenised, warn_if_unsplit
     from camber.metrics.tables import latex_table, text_table
 
-    check_outputs(report)
+    check_outputs(report, inputs=(source, *references, *hypotheses))
     if source and not report:
         raise click.UsageError("--source makes no difference without --report")
     if as_json and latex:

@@ -36,6 +36,8 @@ from camber.text.tags import HTML
 
 #: settings of the pre-image search that phrase models have, too
 _PHRASE_FLAGS = ("options", "window")
+#: candidates of a line, at most
+MOST = 1_000_000
 #: lines whose candidates are written together
 PIECE = 100
 #: headings of flags
@@ -51,7 +53,14 @@ if TYPE_CHECKING:
 @click.option("--input", "source", type=FILE, help="File to translate (default: standard input).")
 @click.option("--output", type=FILE, help="File for the translations (default: standard output).")
 @click.option("--all", is_flag=True, help="In XLIFF, PO and TMX, replace translations that are there.")
-@option("--nbest", type=click.IntRange(1), default=1, show_default=True, help="Candidates for every line.", group=LISTS)
+@option(
+    "--nbest",
+    type=click.IntRange(1, MOST),
+    default=1,
+    show_default=True,
+    help="Candidates for every line.",
+    group=LISTS,
+)
 @option("--nbest-file", type=FILE, help="Where they go: finished texts with features.", group=LISTS)
 @option(
     "--nbest-format",
@@ -164,7 +173,8 @@ def command(
         refuse_idle(["nbest_format", "distinct"], "without --nbest-file")
     elif not (written := format_to_write(nbest_file, nbest_format or AUTO)).any_feature:
         raise click.UsageError(f"the n-best format {written.name} has no place for the features of a model")
-    check_outputs(output, nbest_file, confidence, alignment_file)
+    check_outputs(output, nbest_file, confidence, alignment_file, inputs=(glossary, constraints))
+    check_outputs(nbest_file, confidence, alignment_file, inputs=[source])
     in_place = source is not None and is_document(source)
     if in_place:
         lines_only = [*([] if format == HTML else ["format"]), "nbest_file", "prefix", "constraints"]

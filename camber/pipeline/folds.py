@@ -25,7 +25,7 @@ from camber.corpus import Vocabulary
 from camber.corpus.cleaning import clean
 from camber.corpus.splitting import Folds, split_into_folds
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, InputError, SettingsError, UnmovedError
+from camber.errors import CamberError, SettingsError, UnmovedError
 from camber.features.weights import Weights
 from camber.files import check_outputs, read_parallel, write_lines
 from camber.metrics.bleu import BLEU
@@ -99,11 +99,7 @@ def nbest_folds(
     out = Path(out)
     beside = [Path(f"{out}{ending}") for ending in (REFERENCES, WEIGHTS)]
     format_in_pieces(out, nbest_format)
-    check_outputs(out, *beside)
-    for path in (out, *beside):
-        for side in (source, target):
-            if path.resolve() == Path(side).resolve():
-                raise InputError("would be overwritten by an output", side, remedy="give another name to --out")
+    check_outputs(out, *beside, inputs=(source, target))
     place = Path(f"{out}{WORK}") if work is None else Path(work)
     lists = fold_lists(source, target, place, method=method, settings=settings, folds=folds, seed=seed, engine=engine)
     write_lines(beside[0], lists.targets)

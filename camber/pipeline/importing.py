@@ -176,11 +176,7 @@ def import_files(
     paths = [files] if isinstance(files, str | Path) else list(files)
     languages = _languages(source_lang, target_lang)
     outputs = outputs_of(out, languages) if out is not None else []
-    check_outputs(*outputs)
-    for output in outputs:
-        for path in paths:
-            if output.resolve() == Path(path).resolve():
-                raise InputError("would be overwritten by an output", path, remedy="give another name to out")
+    check_outputs(*outputs, inputs=paths)
     with ExitStack() as stack:
         sides = [stack.enter_context(write_whole(path)) for path in outputs]
         report = ImportReport([])

@@ -106,8 +106,7 @@ def select(
         raise SELECTORS.unknown(score)
     settings, text = settings or SelectSettings(), text or TextSettings()
     outputs = _outputs(out, text) if out is not None else []
-    check_outputs(*outputs)
-    _refuse_overwriting(outputs, [source, target, test, *([test_target] if test_target else [])])
+    check_outputs(*outputs, inputs=(source, target, test, test_target))
     lines = read_parallel(source, target)
     tests = [read_lines(test)] if test_target is None else read_parallel(test, test_target)
     with stage("tokenise"):
@@ -156,13 +155,6 @@ def _outputs(out: Name, text: TextSettings) -> list[Path]:
     if not all(names) or names[0] == names[1]:
         names = ("source", "target")
     return [Path(f"{prefix}.{ending}{packed}") for ending in (*names, "lines")]
-
-
-def _refuse_overwriting(outputs: Sequence[Path], inputs: Sequence[Name]) -> None:
-    for path in outputs:
-        for given in inputs:
-            if path.resolve() == Path(given).resolve():
-                raise InputError("would be overwritten by an output", given, remedy="give another name to --out")
 
 
 def _write(outputs: Sequence[Path], lines: list[list[str]], chosen: I8) -> None:

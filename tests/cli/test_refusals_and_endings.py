@@ -63,6 +63,32 @@ def test_an_output_that_cannot_be_written_is_found_before_the_input_is_read(
         assert told in str(result.exception)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("lm", "--text", "x", "--arpa", "x"),
+        ("align", "--source", "y", "--target", "x", "--out", "x"),
+        ("match", "m", "--input", "x", "--output", "x"),
+        ("analyse", "m", "x", "--out", "x"),
+        ("translate", "m", "--input", "x", "--nbest-file", "x"),
+        ("translate", "m", "--input", "x", "--alignment-file", "x"),
+        ("translate", "m", "--glossary", "x", "--output", "x"),
+        ("rerank", "apply", "m", "--nbest", "x", "--output", "x"),
+        ("rerank", "apply", "m", "--nbest", "y", "--source", "x", "--nbest-out", "x"),
+        ("score", "--ref", "x", "y", "--report", "x"),
+    ],
+)
+def test_no_output_takes_the_place_of_what_is_read(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("x")
+    (tmp_path / "x").write_text("a line\n")
+    for out in ("x", "link"):
+        command = [tmp_path / word if len(word) == 1 else word for word in words[:-1]]
+        result = run(*command, tmp_path / out)
+        assert isinstance(result.exception, CamberError), result.output
+        assert "would be overwritten" in str(result.exception)
+    assert (tmp_path / "x").read_text() == "a line\n"
+
+
 def test_a_folder_of_tables_that_cannot_be_made_is_found_before_the_input_is_read(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     flags = ("--source", "none", "--target", "none", "--alignment", "none", "--out")
