@@ -36,6 +36,7 @@ def pairs_of_files(
             source_lang or settings.source_lang,
             target_lang or settings.target_lang,
             Path(folder),
+            remedy="mend these files, or leave them out",
         )
         log.info("%s", report)
         source, target = (read_lines(Path(folder) / name) for name in SIDES)

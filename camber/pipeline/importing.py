@@ -204,11 +204,12 @@ def import_corpora(
     *,
     unconfirmed: bool = False,
     keep_going: bool = False,
+    remedy: str = "mend these files, leave them out, or take what can be read: --keep-going",
 ) -> ImportReport:
     """Write the pairs of files to learn from into a folder, with the weight of each pair, for the stages of a training.
 
-    Inline codes are left out of the pairs, and kept beside them (:func:`read_coded`). A broken file is an error, unless
-    `keep_going` takes what came before the break.
+    Inline codes are left out of the pairs, and kept beside them (:func:`read_coded`). A broken file is an error, which
+    ends with a `remedy`, unless `keep_going` takes what came before the break.
     """
     languages = _languages(source_lang, target_lang)
     report, weights = ImportReport([]), []
@@ -223,7 +224,7 @@ def import_corpora(
             origins.append({"file": str(corpus.path), "weight": corpus.weight, "pairs": count})
         if report.broken and not keep_going:
             told = "\n  ".join(file.problem for file in report.broken)
-            raise CamberError(f"{told}\n  mend these files, leave them out, or take what can be read: --keep-going")
+            raise CamberError(f"{told}\n  {remedy}")
         if not report.pairs:
             _tell_of_nothing(report, languages)
     np.save(folder / WEIGHTS, np.concatenate(weights))
@@ -245,7 +246,9 @@ def _languages(source: str, target: str) -> Languages:
 
 def _tell_of_nothing(report: ImportReport, languages: Languages) -> None:
     problem = f"no pair from {languages.source} to {languages.target} was found"
-    raise CamberError(f"{problem}:\n{report}\n  check the languages, or give files with translations")
+    codes = sum((file.tally.languages for file in report.files), Counter[str]())
+    there = f" (there are texts in {', '.join(sorted(codes))})" if codes else ""
+    raise CamberError(f"{problem}:\n{report}\n  check the languages{there}, or give files with translations")
 
 
 def _read(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from formats.test_bilingual_tmx import tmx, tuv
 
 import camber
 from camber.cli import cli
@@ -18,6 +19,7 @@ from camber.model.directory import ModelDirectory
 from camber.model.journal import Journal, Pair
 from camber.model.translator import load
 from camber.pipeline.add import Adder, add
+from camber.pipeline.bilingual import pairs_of_files
 from camber.pipeline.combine import combine_models
 from camber.pipeline.forget import forget
 
@@ -147,6 +149,14 @@ def test_files_with_both_languages_are_added_and_taken_back(model: Path, tmp_pat
     assert run("forget", model, "--number", number, "--author", "me") == "\t".join(WRONG) + "\n"
     assert run("forget", model, "--list") == ""
     assert camber.forget is forget
+
+
+def test_of_a_broken_file_no_pair_is_taken_and_no_flag_named_that_is_not_there(model: Path, tmp_path: Path) -> None:
+    path = tmx(tmp_path, tuv("es", "uno") + tuv("en", "one"))
+    assert pairs_of_files(model, [path], "es", "en").source == ["uno"]
+    path.write_text(path.read_text().replace("</body>", ""))
+    with pytest.raises(CamberError, match=r"memory\.tmx:1: (.|\n)*mend these files, or leave them out$"):
+        pairs_of_files(model, [path], "es", "en")
 
 
 def test_who_and_when_must_be_text_that_can_be_written(model: Path) -> None:

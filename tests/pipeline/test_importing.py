@@ -53,6 +53,14 @@ def test_nothing_is_written_where_nothing_was_found(tmp_path: Path, files: list[
     assert list(tmp_path.glob(".out*")) == []
 
 
+def test_where_nothing_was_found_the_languages_that_are_there_are_named(tmp_path: Path) -> None:
+    path = tmx(tmp_path, tuv("en-GB", "a") + tuv("fr", "x"))
+    with pytest.raises(CamberError, match=r"check the languages \(there are texts in en-GB, fr\)"):
+        import_files(path, "de", "en", tmp_path / "out")
+    with pytest.raises(CamberError, match=r"check the languages, or give"):
+        import_files(tmx(tmp_path), "de", "en", tmp_path / "out")
+
+
 def test_without_a_place_for_them_pairs_are_counted_only(tmp_path: Path, files: list[Path]) -> None:
     written = import_files(files, "en", "fr", tmp_path / "out", keep_going=True)
     before = sorted(tmp_path.iterdir())

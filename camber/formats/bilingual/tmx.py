@@ -91,6 +91,8 @@ def _units(tu: Any, header: str, path: str, languages: Languages, tally: Tally) 
         elif isinstance(tag, str) and tag.endswith("prop") and "context" in (child.get("type") or "").lower():
             context = context or (child.text or "")
     pairs, alone, handled = _choice(tuple(codes), languages, tu.get("srclang") or header)
+    if not pairs:
+        tally.languages.update(codes)
     if alone >= 0:
         tuv, seg = texts[alone]
         tally.units += 1

@@ -146,6 +146,7 @@ class Tally:
     units: int = 0
     skipped: Counter[str] = field(default_factory=Counter)  # reason → units that were left out
     handled: Counter[str] = field(default_factory=Counter)  # what is worth telling of those that were not
+    languages: Counter[str] = field(default_factory=Counter)  # of texts without one in a wanted language beside them
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON holds."""
