@@ -12,6 +12,7 @@ risk), of which --nbest-file then has the features. Weights for several models c
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -40,6 +41,8 @@ _PHRASE_FLAGS = ("options", "window")
 MOST = 1_000_000
 #: lines whose candidates are written together
 PIECE = 100
+#: how files begin that come through a pipe, which cannot be looked at before it is read
+_DOCUMENT = re.compile(r'\s*(?:<\?xml\s|<(?:\w+:)?xliff\s|<tmx\s|<!DOCTYPE\s|msgid\s*"")', re.I)
 #: headings of flags
 TERMS, LISTS, TEXT = "Terms, beginnings and memory", "Lists, confidence and alignment", TextSettings.group
 
@@ -206,7 +209,7 @@ def command(
         pipes = [stream for stream, path in places if stream and path and at_once and is_special(path)]
         number, mended, first_mended = 0, 0, (0, "")
         translations = translator.translations(
-            lines_of(source),
+            lines_of(source) if format == HTML else _but_documents(lines_of(source), source or "standard input"),
             nbest,
             distinct=distinct,
             engine=engine,
@@ -240,6 +243,20 @@ def command(
         log.warning("%s asks something of %s lines, but there were %s", constraints, len(requests), number)
     if mended:
         log.warning("protected text was mended in %s lines; the first is line %d: %s", f"{mended:,}", *first_mended)
+
+
+def _but_documents(lines: Iterator[str], name: str | Path) -> Iterator[str]:
+    """Yield lines of text; what begins like a file that is translated in place is refused."""
+    from camber.errors import InputError
+
+    first = next(lines, None)
+    if first is None:
+        return
+    if _DOCUMENT.match(first):
+        problem = "this begins like XML, HTML or PO, of which only a file is translated segment by segment"
+        raise InputError(problem, name, 1, remedy="give it as --input FILE; or --format html for its lines")
+    yield first
+    yield from lines
 
 
 def _translate_in_place(translator: Translator, source: Path, output: Path | None, **how: Any) -> None:

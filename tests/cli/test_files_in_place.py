@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from formats.test_bilingual_tmx import read
+
+from camber.cli import cli
+from camber.errors import InputError
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +44,23 @@ def test_a_file_is_translated_in_place(hotel_model: Path, tmp_path: Path) -> Non
     every = camber("translate", hotel_model, "--input", source, "--all")
     assert b"kept" not in every.stdout
     assert b'<x id="2"/></target>' in every.stdout
+
+
+def test_a_file_that_comes_through_a_pipe_is_not_taken_for_text(hotel_model: Path) -> None:
+    for text in (
+        XLIFF,
+        '<?xml version="1.0"?>\n' + XLIFF,
+        "<!DOCTYPE html>\n<p>la llave</p>\n",
+        'msgid ""\nmsgstr ""\n',
+    ):
+        told = CliRunner().invoke(cli, ["translate", str(hotel_model)], input=text)
+        assert isinstance(told.exception, InputError)
+        assert "--input FILE" in str(told.exception)
+        assert told.stdout == ""
+    page = CliRunner().invoke(
+        cli, ["translate", str(hotel_model), "--format", "html"], input="<!DOCTYPE html>\n<p>a</p>"
+    )
+    assert page.stdout.startswith("<!DOCTYPE html>\n<p>")
 
 
 def test_what_makes_no_sense_for_a_file_is_refused(hotel_model: Path, tmp_path: Path) -> None:
