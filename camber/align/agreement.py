@@ -7,7 +7,7 @@ support. The first passes use model 1 (every position is equally likely), the la
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,13 +19,13 @@ from camber.align.cognates import likeness
 from camber.align.links import LinkIndex
 from camber.align.pharaoh import Alignment
 from camber.arrays.ragged import offsets_from, owners_of
-from camber.arrays.types import F4, F8, I4, I8, Bools, Records
-from camber.corpus.bitext import Bitext, Sentences
-from camber.engine import LOCAL, Engine
+from camber.arrays.types import F4, F8, I4, I8, Array, Bools, Records
+from camber.corpus.bitext import Bitext
+from camber.engine import LOCAL, Engine, split_evenly
 from camber.progress import each
 
-#: Pairs are worked on in at most this many ranges, whatever the number of threads.
-_RANGES = 32
+#: Pairs are worked on in so many ranges, whatever the number of threads: more if there are more than so many in each
+_RANGES, _LARGE = 32, 50_000
 
 
 @dataclass
@@ -127,43 +127,48 @@ class Trainer:
         The best link has the largest mean posterior √(p_forward · p_backward); below `threshold` the word has none.
         """
         source, target = self.bitext.source, self.bitext.target
-        forward, backward = np.full(len(target.ids), -1, np.int32), np.full(len(source.ids), -1, np.int32)
-        best = np.empty(self._longest, np.float32)
-        for pairs, (_, posterior) in self._expect(True, "links"):
-            hmm.best_links(
-                pairs.start,
-                pairs.stop,
-                source.offsets,
-                target.offsets,
-                self.index.offsets,
-                posterior,
-                threshold**2,
-                best,
-                forward,
-                backward,
-            )
-        return _one_per_word(forward, target.offsets, False), _one_per_word(backward, source.offsets, True)
-
-    def _expect(self, chain: bool, name: str) -> Iterator[tuple[range, tuple[F8, F4]]]:
-        """Yield ranges of pairs, their expected jumps float64[2, jumps], and the posteriors of their links.
-
-        `name` is what progress calls it.
-        """
-        shared = _Shared(
-            self.bitext.source, self.bitext.target, self.index.offsets, self.index.entries, self.model, chain
+        found = self.engine.map(_best, (self._shared(True), threshold**2), self._pieces())
+        told = each(zip(self._ranges, found, strict=True), "links", len(self.bitext), "pairs", lambda it: len(it[0]))
+        forward, backward = zip(*(best for _, best in told), strict=True) if self._ranges else ((), ())
+        return (
+            _one_per_word(_joined(forward), target.offsets, False),
+            _one_per_word(_joined(backward), source.offsets, True),
         )
-        found = zip(self._ranges, self.engine.map(_expectation, shared, self._ranges), strict=True)
-        return each(found, name, len(self.bitext), "pairs", lambda item: len(item[0]))
+
+    def _shared(self, chain: bool) -> _Shared:
+        return _Shared(self.model, chain, self.bitext.source.longest, self.bitext.target.longest)
+
+    def _pieces(self) -> Iterator[hmm.Pairs]:
+        """Yield the pairs of every range, numbered from 0 on."""
+        source, target, index = self.bitext.source, self.bitext.target, self.index
+        for pairs in self._ranges:
+            here = slice(pairs.start, pairs.stop + 1)
+            sources, targets, links = source.offsets[here], target.offsets[here], index.offsets[here]
+            yield hmm.Pairs(
+                sources - sources[0],
+                targets - targets[0],
+                source.ids[sources[0] : sources[-1]],
+                target.ids[targets[0] : targets[-1]],
+                links - links[0],
+                index.entries[links[0] : links[-1]],
+            )
 
     def _count(self, chain: bool, name: str) -> F8:
-        """Count the links of all pairs, return the expected jumps, float64[2, jumps]."""
-        index = self.index
-        jumps, counts = np.zeros((2, self.model.jumps.shape[2]), np.float64), self._prior.copy()
-        for pairs, (expected, posterior) in self._expect(chain, name):  # always in the same order
-            jumps += expected
-            hmm.count_links(index.entries[index.offsets[pairs.start] : index.offsets[pairs.stop]], posterior, counts)
-        self.counts = counts
-        return jumps
+        """Count the links of all pairs, return the expected jumps, float64[2, jumps].
+
+        `name` is what progress calls it. Every entry's counts are added in the order of the pairs, wherever that is.
+        """
+        bounds = [part.start for part in split_evenly(self.index.entry_count, self.engine.parts)] or [0]
+        both = zip(self._ranges, self._pieces(), strict=True)
+        told = each(both, name, len(self.bitext), "pairs", lambda item: len(item[0]))
+        shared = self._shared(chain), np.array(bounds, np.int64)
+        nothing = np.zeros((2, self.model.jumps.shape[2]))
+        bases = [(nothing, prior) for prior in np.split(self._prior, bounds[1:])]
+        merged = self.engine.exchange(_counted, shared, (pairs for _, pairs in told), _added, bases)
+        jumps, counts = zip(*merged, strict=True)
+        self.counts = _joined(counts)
+        found: F8 = jumps[0]
+        return found
 
     def _maximise(self) -> None:
         """Set the lexical parameters from the counts."""
@@ -200,37 +205,95 @@ class Trainer:
 class _Shared(NamedTuple):
     """What the expectation of all pairs needs."""
 
-    source: Sentences
-    target: Sentences
-    link_offsets: I8  # [pairs + 1]
-    entries: I4  # [links]
     model: Agreement
     chain: bool
+    longest_source: int
+    longest_target: int
 
 
-def _expectation(shared: _Shared, pairs: range) -> tuple[F8, F4]:
+class _Part(NamedTuple):
+    """What some pairs count for a range of entries."""
+
+    jumps: F8  # [2, jumps] expected, of all their links
+    entries: I4  # [links] from the range's first one on
+    posterior: F4  # [links]
+
+
+def _expectation(shared: _Shared, pairs: hmm.Pairs) -> tuple[F8, F4]:
     """Return the expected jumps of some pairs, float64[2, jumps], and the posteriors of their links, float32[links]."""
-    source, target, model = shared.source, shared.target, shared.model
+    model = shared.model
     jump_counts = np.zeros((2, model.jumps.shape[2]), np.float64)
-    first, last = shared.link_offsets[[pairs.start, pairs.stop]].tolist()
-    posterior = np.empty(last - first, np.float32)
+    posterior = np.empty(len(pairs.entries), np.float32)
     hmm.expect(
-        pairs.start,
-        pairs.stop,
-        hmm.Pairs.of(source, target, shared.link_offsets, shared.entries),
+        0,
+        len(pairs.link_offsets) - 1,
+        pairs,
         hmm.Parameters(model.lexical, model.null_target, model.null_source, model.jumps, np.float32(model.p_null)),
         shared.chain,
-        hmm.workspace(source.longest, target.longest),
+        hmm.workspace(shared.longest_source, shared.longest_target),
         jump_counts,
         posterior,
     )
     return jump_counts, posterior
 
 
+def _counted(both: tuple[_Shared, I8], pairs: hmm.Pairs) -> list[_Part]:
+    """Return what some pairs count for each range of entries; the ranges begin at bounds, int64[ranges]."""
+    shared, bounds = both
+    jumps, posterior = _expectation(shared, pairs)
+    if len(bounds) == 1:
+        return [_Part(jumps, pairs.entries, posterior)]
+    owners = np.searchsorted(bounds, pairs.entries, "right") - 1
+    order = np.argsort(owners.astype(np.int16), kind="stable")
+    ends = np.cumsum(np.bincount(owners, minlength=len(bounds)))[:-1]
+    entries = np.split((pairs.entries - bounds[owners].astype(np.int32))[order], ends)
+    return [_Part(jumps, *both) for both in zip(entries, np.split(posterior[order], ends), strict=True)]
+
+
+def _added(base: tuple[F8, F4], parts: Iterable[_Part]) -> tuple[F8, F4]:
+    """Return the expected jumps of all pairs, and the counts of a range of entries, on top of those of the base."""
+    jumps, counts = base[0].copy(), base[1].copy()
+    for part in parts:
+        jumps += part.jumps
+        hmm.count_links(part.entries, part.posterior, counts)
+    return jumps, counts
+
+
+def _best(both: tuple[_Shared, float], pairs: hmm.Pairs) -> tuple[I4, I4]:
+    """Return the best source word of every target word of some pairs, and the other way round; -1: there is none."""
+    shared, threshold = both
+    _, posterior = _expectation(shared, pairs)
+    forward, backward = np.full(len(pairs.target_ids), -1, np.int32), np.full(len(pairs.source_ids), -1, np.int32)
+    hmm.best_links(
+        0,
+        len(pairs.link_offsets) - 1,
+        pairs.source_offsets,
+        pairs.target_offsets,
+        pairs.link_offsets,
+        posterior,
+        threshold,
+        np.empty(max(shared.longest_source, shared.longest_target, 1), np.float32),
+        forward,
+        backward,
+    )
+    return forward, backward
+
+
+def _joined(arrays: Sequence[Array]) -> Array:
+    """Return arrays behind each other; a single one as it is."""
+    if not arrays:
+        return np.zeros(0, np.int32)
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
 def _even_ranges(cost: I8) -> list[range]:
-    """Cut the pairs into ranges of about the same cost."""
+    """Cut the pairs into ranges of about the same cost.
+
+    The text alone says where: jumps are added range by range, and so their last digits depend on it.
+    """
     total = offsets_from(cost)
-    cuts = np.searchsorted(total, np.linspace(0, total[-1], _RANGES + 1)[1:-1])
+    ranges = max(_RANGES, len(cost) // _LARGE)
+    cuts = np.searchsorted(total, np.linspace(0, total[-1], ranges + 1)[1:-1])
     bounds = [0, *cuts.tolist(), len(cost)]
     return [range(a, b) for a, b in pairwise(bounds) if b > a]
 

@@ -17,13 +17,13 @@ import pickle
 import sys
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from camber.engine.engine import Piece, Result, Shared
+from camber.engine.engine import Base, Part, Piece, Result, Shared
 from camber.engine.in_place import dumped
 from camber.errors import CamberError, SettingsError
 from camber.progress import log
@@ -33,11 +33,17 @@ LOCAL_PREFIX = "local:"
 AHEAD = 2
 #: seconds to wait for a scheduler
 PATIENCE = 10.0
+#: seconds after which a cluster without any worker is given up, and between two looks whether it has some
+ABANDONED, _LOOK = 60.0, 5.0
 _INSTALL = "pip install 'camber[cluster]'"
 
 
 class ClusterError(CamberError):
     """A cluster that cannot be reached, was lost, or does not fit."""
+
+
+class _NoWorkers(Exception):
+    """Nobody is there who could work."""
 
 
 @dataclass
@@ -140,76 +146,88 @@ class Cluster:
 
     def map(self, task: Callable[[Shared, Piece], Result], shared: Shared, pieces: Iterable[Piece]) -> Iterator[Result]:
         """Yield ``task(shared, piece)`` for every piece, in their order."""
-        name, run = f"{task.__module__}.{task.__qualname__}", uuid.uuid4().hex[:8]
-        loaded: Any = None
-        waiting: deque[tuple[int, bytes, Any]] = deque()
+        with contextlib.closing(_Pieces(self, task, shared)) as under_way:
+            for number, future in under_way.done(pieces):
+                yield self._result(under_way.place(number), future)
 
-        def submitted(number: int, sent: bytes, again: str = "") -> Any:
-            key = f"{name}-{run}-{number}{again}"
-            return self.client.submit(_run, loaded, sent, _facts(), key=key, pure=False)
+    @property
+    def parts(self) -> int:
+        """As many as there are workers."""
+        return max(1, len(self.client.nthreads()))
 
-        def result() -> Any:
-            number, sent, future = waiting.popleft()
-            with self._telling(name):
-                if self._was_killed(future, [other for _, _, other in waiting]):
-                    # whatever waits on a worker that dies is blamed, too: alone, it shows whether it is to blame
-                    future = submitted(number, sent, "-alone")
-            return self._result(name, number, future)
+    def exchange(
+        self,
+        split: Callable[[Shared, Piece], Sequence[Part]],
+        shared: Shared,
+        pieces: Iterable[Piece],
+        merge: Callable[[Base, Iterable[Part]], Result],
+        bases: Sequence[Base],
+    ) -> Iterator[Result]:
+        """Yield each base merged with its parts of all pieces, which go from worker to worker."""
+        rows: list[tuple[int, Any]] = []
+        merging: deque[Any] = deque()
+        with contextlib.closing(_Pieces(self, split, shared)) as under_way:
+            try:
+                for number, future in under_way.done(pieces):
+                    with self._telling(under_way.place(number)):
+                        if error := self._wait(future):
+                            raise error
+                    rows.append((number, future))
+                for k, base in enumerate(bases):
+                    with self._telling(_name(merge)):
+                        parts = [
+                            self.client.submit(_part, future, k, key=f"part-{under_way.run}-{number}-{k}", pure=False)
+                            for number, future in rows
+                        ]
+                        sent, key = dumped((merge, base), self.folder), f"{_name(merge)}-{under_way.run}-{k}"
+                        merging.append(self.client.submit(_merge, sent, parts, _facts(), key=key, pure=False))
+                for k in range(len(bases)):
+                    yield self._result(f"part {k + 1} of {_name(merge)}", merging[0])
+                    merging.popleft()
+            finally:
+                _cancel(merging)
+                _cancel(future for _, future in rows)
 
-        try:
-            with self._telling(name):
-                most = AHEAD * max(1, sum(self.client.nthreads().values()))
-            for number, piece in enumerate(pieces):
-                with self._telling(name):
-                    if loaded is None:
-                        # a task, not data: what it makes is made anew if the worker that has it dies
-                        blob = dumped((task, shared), self.folder)
-                        loaded = self.client.submit(pickle.loads, blob, key=f"shared-{run}", pure=False)
-                    sent = dumped(piece, self.folder)
-                    future = submitted(number, sent)
-                waiting.append((number, sent, future))
-                if len(waiting) >= most:
-                    yield result()
-            while waiting:
-                yield result()
-        finally:
-            for _, _, future in waiting:
-                with contextlib.suppress(Exception):
-                    future.cancel()
-
-    def _was_killed(self, future: Any, others: list[Any]) -> bool:
-        """Wait for a piece; if all workers that tried it died, also wait until no other piece is under way."""
-        from distributed.scheduler import KilledWorker
-
-        if not isinstance(future.exception(), KilledWorker):
-            return False
-        for other in others:
-            other.exception()
-        return True
-
-    def _result(self, name: str, number: int, future: Any) -> Any:
-        with self._telling(name, number):
+    def _result(self, place: str, future: Any) -> Any:
+        with self._telling(place):
+            self._wait(future)
             done, value = future.result()
         if not done:
             raise value
         return value
 
+    def _wait(self, future: Any) -> BaseException | None:
+        """Wait until a future is over, and return its error; a cluster that has no workers for long is given up."""
+        left_alone = 0.0
+        while True:
+            with contextlib.suppress(TimeoutError):
+                error: BaseException | None = future.exception(timeout=_LOOK)
+                return error
+            left_alone = 0.0 if self.client.nthreads() else left_alone + _LOOK
+            if left_alone >= ABANDONED:
+                raise _NoWorkers
+
     @contextlib.contextmanager
-    def _telling(self, name: str, number: int = -1) -> Iterator[None]:
-        """Turn what may happen to a cluster into errors that say what to do."""
+    def _telling(self, piece: str) -> Iterator[None]:
+        """Turn what may happen to a cluster into errors that say what to do; `piece` is what was at work."""
         from concurrent.futures import CancelledError
 
         from distributed.client import FutureCancelledError
         from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
 
-        piece = f"piece {number + 1} of {name}" if number >= 0 else name
         try:
             yield
         except KilledWorker as error:
             raise ClusterError(
                 f"{piece} ended every worker that tried it, {error.last_worker.address} last: does it need more memory "
                 "than they may take? give them more (`dask worker --memory-limit`), or run it here, without --cluster"
+            ) from None
+        except _NoWorkers:
+            raise ClusterError(
+                f"the cluster at {self.where} has had no workers for {ABANDONED:.0f} seconds while {piece} waited: "
+                "they died, perhaps for want of memory, and nobody started them again; when there are some, run the "
+                "same command: what was finished is kept"
             ) from None
         except (CommClosedError, CancelledError, FutureCancelledError, TimeoutError, ConnectionError) as error:
             log.debug("cluster: %r", error)
@@ -219,12 +237,98 @@ class Cluster:
             ) from None
 
 
+class _Pieces:
+    """The pieces of a map that are under way on a cluster."""
+
+    def __init__(self, cluster: Cluster, task: Callable[..., Any], shared: Any) -> None:
+        self.cluster, self.task, self.shared = cluster, task, shared
+        self.name, self.run = _name(task), uuid.uuid4().hex[:8]
+        self._loaded: Any = None
+        self._waiting: deque[tuple[int, bytes, Any]] = deque()
+
+    def place(self, number: int) -> str:
+        """Say which piece that is."""
+        return f"piece {number + 1} of {self.name}"
+
+    def done(self, pieces: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+        """Yield the number and the future of each piece, in their order, when it is over; what it gave stays there."""
+        cluster, client = self.cluster, self.cluster.client
+        with cluster._telling(self.name):
+            most = AHEAD * max(1, sum(client.nthreads().values()))
+        for number, piece in enumerate(pieces):
+            with cluster._telling(self.name):
+                if self._loaded is None:
+                    # a task, not data: what it makes is made anew if the worker that has it dies
+                    blob = dumped((self.task, self.shared), cluster.folder)
+                    self._loaded = client.submit(pickle.loads, blob, key=f"shared-{self.run}", pure=False)
+                sent = dumped(piece, cluster.folder)
+                self._waiting.append((number, sent, self._submitted(number, sent)))
+            if len(self._waiting) >= most:
+                yield self._first()
+        while self._waiting:
+            yield self._first()
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        _cancel(future for _, _, future in self._waiting)
+
+    def _submitted(self, number: int, sent: bytes, again: str = "") -> Any:
+        key = f"{self.name}-{self.run}-{number}{again}"
+        return self.cluster.client.submit(_run, self._loaded, sent, _facts(), key=key, pure=False)
+
+    def _first(self) -> tuple[int, Any]:
+        """Wait for the first piece that is under way; if all workers that tried it died, see what it does alone."""
+        number, sent, future = self._waiting.popleft()
+        with self.cluster._telling(self.place(number)):
+            if self._was_killed(future):
+                # whatever waits on a worker that dies is blamed, too: alone, it shows whether it is to blame
+                for _, _, other in self._waiting:
+                    self.cluster._wait(other)
+                future = self._submitted(number, sent, "-alone")
+        return number, future
+
+    def _was_killed(self, future: Any) -> bool:
+        """Wait for a future, and say whether all workers that tried it died."""
+        from distributed.scheduler import KilledWorker
+
+        return isinstance(self.cluster._wait(future), KilledWorker)
+
+
+def _cancel(futures: Iterable[Any]) -> None:
+    for future in futures:
+        with contextlib.suppress(Exception):
+            future.cancel()
+
+
+def _name(task: Callable[..., Any]) -> str:
+    return f"{task.__module__}.{task.__qualname__}"
+
+
 def _run(loaded: tuple[Callable[..., Any], Any], piece: bytes, facts: tuple[tuple[str, str], ...]) -> tuple[bool, Any]:
     """Run a task on a worker; return whether it ended well, and its result or its error."""
     _compare(facts, "the command that sent this work", mine=_facts())
     task, shared = loaded
     try:
         return True, task(shared, pickle.loads(piece))
+    except CamberError as error:
+        return False, error
+
+
+def _part(told: tuple[bool, Any], number: int) -> tuple[bool, Any]:
+    """Take one part of what a piece gave, or its error."""
+    done, parts = told
+    return (True, parts[number]) if done else told
+
+
+def _merge(sent: bytes, parts: list[tuple[bool, Any]], facts: tuple[tuple[str, str], ...]) -> tuple[bool, Any]:
+    """Merge a base with its parts on a worker; return whether all ended well, and the result or the first error."""
+    _compare(facts, "the command that sent this work", mine=_facts())
+    for told in parts:
+        if not told[0]:
+            return told
+    merge, base = pickle.loads(sent)
+    try:
+        return True, merge(base, (part for _, part in parts))
     except CamberError as error:
         return False, error
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
-from camber.engine.engine import Piece, Result, Shared
+from camber.engine.engine import Base, Engine, Part, Piece, Result, Shared
 from camber.errors import SettingsError
 
 #: pieces that are under way, for each thread: enough to keep all busy, few enough to bound memory
@@ -58,9 +58,39 @@ class Threads:
                 for future in waiting:
                     future.cancel()
 
+    @property
+    def parts(self) -> int:
+        """One: threads share their memory, so results are merged where they come."""
+        return 1
+
+    def exchange(
+        self,
+        split: Callable[[Shared, Piece], Sequence[Part]],
+        shared: Shared,
+        pieces: Iterable[Piece],
+        merge: Callable[[Base, Iterable[Part]], Result],
+        bases: Sequence[Base],
+    ) -> Iterator[Result]:
+        """Yield each base merged with its parts of all pieces; those of a single one are merged as they come."""
+        found = self.map(split, shared, pieces)
+        if len(bases) == 1:
+            yield merge(bases[0], (part for (part,) in found))
+            return
+        rows = list(found)
+        yield from self.map(_merged, merge, ((base, [row[k] for row in rows]) for k, base in enumerate(bases)))
+
+
+def _merged(merge: Callable[[Base, Iterable[Part]], Result], both: tuple[Base, list[Part]]) -> Result:
+    return merge(*both)
+
 
 #: all cores of this machine
 LOCAL = Threads()
+
+
+def for_python(engine: Engine) -> Engine:
+    """Return where tasks run best that hold the GIL: not on several threads of one process."""
+    return Threads(1) if isinstance(engine, Threads) else engine
 
 
 class PerThread(threading.local):

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from camber.engine import Threads
 from camber.engine.in_place import LEAST, dumped, mapped_from
 from camber.errors import CamberError, InputError, SettingsError
 from camber.files import read_lines
+from camber.progress import Event
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'camber[cluster]'")
 
@@ -76,6 +78,43 @@ def slow(_: None, number: int) -> int:
     return number
 
 
+def by_remainder(count: int, numbers: range) -> list[list[int]]:
+    return [[number for number in numbers if number % count == part] for part in range(count)]
+
+
+def listed(base: str, parts: Iterable[list[int]]) -> tuple[str, list[int]]:
+    return base, [number for part in parts for number in part]
+
+
+def badly_split(count: int, numbers: range) -> list[list[int]]:
+    if 7 in numbers:
+        raise InputError("a bad piece", "file.txt", 7)
+    return by_remainder(count, numbers)
+
+
+def deadly_split(count: int, numbers: range) -> list[list[int]]:
+    if 7 in numbers:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return by_remainder(count, numbers)
+
+
+def badly_listed(base: str, parts: Iterable[list[int]]) -> str:
+    if base == "b":
+        raise InputError(f"a bad part: {[len(part) for part in parts]}", "file.txt", 8)
+    return base
+
+
+def deadly_listed(base: str, parts: Iterable[list[int]]) -> str:
+    if base == "b":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return base
+
+
+def listed_after_a_death(base: tuple[str, str], parts: Iterable[list[int]]) -> tuple[str, list[int]]:
+    dying_once(base[1], 3 if base[0] == "b" else 0)
+    return listed(base[0], parts)
+
+
 # --- results ---
 
 
@@ -97,42 +136,117 @@ def test_errors_of_tasks_are_those_of_threads(engine: Cluster) -> None:
         list(engine.map(bad, None, [3]))
 
 
+PIECES = [range(first, first + 5) for first in range(0, 30, 5)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_parts_of_the_same_number_are_merged_in_the_order_of_the_pieces(engine: Cluster, count: int) -> None:
+    bases = "abc"[:count]
+    expected = [(base, list(range(part, 30, count))) for part, base in enumerate(bases)]
+    for where in (engine, Threads(1), Threads(3)):
+        assert list(where.exchange(by_remainder, count, iter(PIECES), listed, bases)) == expected
+        assert list(where.exchange(by_remainder, count, [], listed, bases)) == [(base, []) for base in bases]
+
+
+def test_errors_of_pieces_and_of_parts_are_those_of_threads(engine: Cluster) -> None:
+    for where in (engine, Threads(2)):
+        with pytest.raises(InputError, match=r"file\.txt:7: a bad piece"):
+            list(where.exchange(badly_split, 3, PIECES, listed, "abc"))
+        merged = where.exchange(by_remainder, 3, PIECES, badly_listed, "abc")
+        assert next(merged) == "a"
+        with pytest.raises(InputError, match=r"file\.txt:8: a bad part: \[2, 1, 2, 2, 1, 2\]"):
+            next(merged)
+
+
+def test_a_piece_that_ends_the_workers_of_an_exchange_is_named(engine: Cluster) -> None:
+    with pytest.raises(ClusterError, match=r"piece 2 of .*deadly_split ended every worker that tried it"):
+        list(engine.exchange(deadly_split, 3, PIECES, listed, "abc"))
+
+
+def test_what_a_worker_had_of_an_exchange_is_made_anew_where_it_died(engine: Cluster, tmp_path: Path) -> None:
+    bases = [(letter, str(tmp_path)) for letter in "abc"]
+    expected = [(base, list(range(part, 30, 3))) for part, base in enumerate("abc")]
+    assert list(engine.exchange(by_remainder, 3, PIECES, listed_after_a_death, bases)) == expected
+    assert (tmp_path / "died").exists()
+
+
+def test_a_part_that_ends_its_workers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that die while they are started are not started again: then there may be none left."""
+    monkeypatch.setattr(clusters, "ABANDONED", 10.0)
+    told = r"part 2 of .*deadly_listed ended every worker that tried it|no workers for 10 seconds while part . of"
+    with Cluster.open("local:2") as engine, pytest.raises(ClusterError, match=told):
+        list(engine.exchange(by_remainder, 3, PIECES, deadly_listed, "abc"))
+
+
+def test_a_cluster_without_workers_is_given_up(scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "ABANDONED", 5.0)
+    address, _, worker = scheduler
+    with joined(address) as engine:
+        results = engine.map(slow, None, range(100))
+        assert next(results) == 0
+        worker.kill()
+        with pytest.raises(ClusterError, match=r"no workers for 5 seconds while piece \d+ of .*slow waited"):
+            list(results)
+
+
+class Told:
+    """A cluster, and how often it was asked for what."""
+
+    def __init__(self, engine: Cluster) -> None:
+        self.engine, self.tasks = engine, Counter[str]()
+        self.parts = engine.parts
+
+    def map(self, task: Any, shared: Any, pieces: Any) -> Any:
+        return self.engine.map(task, shared, self._counted(task, pieces))
+
+    def exchange(self, split: Any, shared: Any, pieces: Any, merge: Any, bases: Any) -> Any:
+        bases = self._counted(merge, bases)
+        return self.engine.exchange(split, shared, self._counted(split, pieces), merge, bases)
+
+    def _counted(self, task: Any, pieces: Any) -> list[Any]:
+        pieces = list(pieces)
+        self.tasks[task.__name__] += len(pieces)
+        return pieces
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def training(hotel_files: Path, model: Path, engine: Any, **more: Any) -> dict[str, bytes]:
+    """Train a small model, and return its files."""
+    settings = camber.TrainSettings.from_dict({"lm": {"order": 3}, "tune": {"iterations": 2, "nbest": 20}})
+    text = [hotel_files / side for side in ("train.es", "train.en")]
+    dev: dict[str, Any] = {"dev_source": hotel_files / "dev.es", "dev_target": hotel_files / "dev.en"}
+    camber.train(*text, model, settings=settings, engine=engine, **dev, **more)
+    return contents(model)
+
+
 def test_a_model_trained_on_a_cluster_is_the_same_bytes(
     engine: Cluster, hotel_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Alignment, n-grams, phrases, tuning: on two threads (another test compares those with one), three processes.
+    """Text, alignment, n-grams, phrases, tuning: on one thread, on two, in three processes.
 
     There, memory is so short that phrase pairs are sorted in files, and n-grams counted in parts.
     """
     monkeypatch.setattr("camber.lm.counting._PART", 3000)
     monkeypatch.setattr("camber.rules.phrase.pairs._BATCH", 100)
-    seen: list[str] = []
-
-    class Told:
-        """The cluster, and what it was asked to do."""
-
-        def map(self, task: Any, shared: Any, pieces: Any) -> Any:
-            pieces = list(pieces)
-            seen.extend([task.__name__] * len(pieces))
-            return engine.map(task, shared, pieces)
-
-    names = ("train.es", "train.en")
-    dev: dict[str, Any] = {"dev_source": hotel_files / "dev.es", "dev_target": hotel_files / "dev.en"}
-    settings = camber.TrainSettings.from_dict({"lm": {"order": 3}, "tune": {"iterations": 2, "nbest": 20}})
-    files: dict[str, dict[str, bytes]] = {}
-    engines: dict[str, tuple[Any, str]] = {"two": (Threads(2), "1G"), "cluster": (Told(), "500K")}
-    for name, (where, memory) in engines.items():
-        text = [hotel_files / side for side in names]
-        camber.train(*text, tmp_path / name, settings=settings, engine=where, memory=memory, **dev)
-        files[name] = {
-            str(path.relative_to(tmp_path / name)): path.read_bytes()
-            for path in (tmp_path / name).rglob("*")
-            if path.is_file()
-        }
-    assert files["two"] == files["cluster"]
-    assert min(seen.count(task) for task in ("_expectation", "_repeats", "_occurrences", "_scored")) > 3
+    monkeypatch.setattr("camber.pipeline.corpus._CHUNK", 100)
+    monkeypatch.setattr("camber.memory.segments._CHUNK", 100)
+    told = Told(engine)
+    engines: dict[str, tuple[Any, str]] = {
+        "one": (Threads(1), "1G"),
+        "two": (Threads(2), "1G"),
+        "three": (told, "500K"),
+    }
+    files = {
+        name: training(hotel_files, tmp_path / name, where, memory=memory) for name, (where, memory) in engines.items()
+    }
+    assert files["one"] == files["two"] == files["three"]
+    tasks = ("_forms", "_tokens", "_counted", "_added", "_best", "_repeats", "_occurrences", "_scored", "_split")
+    assert {task: told.tasks[task] for task in tasks if told.tasks[task] < 3} == {}
     lines = list(read_lines(hotel_files / "test.es"))[:40]
-    model = camber.load(tmp_path / "two")
+    model = camber.load(tmp_path / "three")
     assert list(model.translate(lines, engine=engine)) == list(model.translate(lines, engine=Threads(1)))
 
 
@@ -143,6 +257,24 @@ def test_a_worker_that_dies_costs_time_and_no_result(engine: Cluster, tmp_path: 
     assert list(engine.map(dying_once, str(tmp_path), range(30))) == list(range(30))
     assert (tmp_path / "died").exists()
     assert list(engine.map(squared, 2, range(5))) == [0, 1, 4, 9, 16]  # what is shared is made anew
+
+
+def test_a_training_whose_workers_die_gives_the_same_model(
+    hotel_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("camber.progress.EVERY", 0.0)
+    expected = training(hotel_files, tmp_path / "expected", Threads(2))
+    killed: list[str] = []
+
+    def kill_one(event: Event) -> None:
+        for place in ("pass 2", "find phrases", "decode"):
+            if event.name.startswith(place) and event.kind == "begin" and place not in killed:
+                killed.append(place)
+                os.kill(min(engine.client.run(os.getpid).values()), signal.SIGKILL)
+
+    with Cluster.open("local:3") as engine:
+        assert training(hotel_files, tmp_path / "made", engine, progress=kill_one) == expected
+    assert killed == ["pass 2", "find phrases", "decode"]
 
 
 def test_a_piece_that_ends_its_workers_is_named(engine: Cluster) -> None:
@@ -204,6 +336,33 @@ def test_a_scheduler_that_is_lost_is_told(scheduler: Any, monkeypatch: pytest.Mo
         process.kill()
         with pytest.raises(ClusterError, match=r"the cluster at .* was lost while .*run the same command"):
             list(results)
+
+
+def test_a_training_whose_scheduler_is_lost_goes_on_where_it_was(
+    scheduler: Any,
+    hotel_files: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import dask
+
+    monkeypatch.setattr("camber.progress.EVERY", 0.0)
+    expected = training(hotel_files, tmp_path / "expected", Threads(2))
+    address, process, _ = scheduler
+
+    def kill(event: Event) -> None:
+        if event.name.startswith("find phrases"):
+            process.kill()
+
+    how = {"distributed.comm.timeouts.connect": "2s"}
+    with dask.config.set(how), joined(address) as engine, pytest.raises(ClusterError, match="was lost while"):
+        training(hotel_files, tmp_path / "made", engine, progress=kill)
+    assert not (tmp_path / "made").exists()
+    with caplog.at_level("INFO", "camber"):
+        assert training(hotel_files, tmp_path / "made", Threads(2)) == expected
+    assert "align: unchanged, kept" in caplog.messages
+    assert not any(message.startswith("rules: unchanged") for message in caplog.messages)
 
 
 def test_what_a_cluster_must_have_is_told(scheduler: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
