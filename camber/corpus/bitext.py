@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,9 +74,15 @@ class Encoder:
 
     def add(self, sentences: Sequence[Sequence[str]]) -> None:
         """Encode some more sentences."""
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        tokens = chain.from_iterable(sentences)
-        self._ids.append(np.fromiter(map(self._numbers.__getitem__, tokens), np.int32, int(lengths.sum())))
+        self._append(*_encoded(sentences, self._numbers))
+
+    def take(self, encoded: Encoded) -> None:
+        """Append sentences that were encoded elsewhere."""
+        numbers = np.fromiter(map(self._numbers.__getitem__, encoded.words), np.int32, len(encoded.words))
+        self._append(numbers[encoded.ids], encoded.lengths)
+
+    def _append(self, ids: I4, lengths: I8) -> None:
+        self._ids.append(ids)
         self._lengths.append(lengths)
 
     @property
@@ -92,6 +99,32 @@ class Encoder:
         new = np.full(len(self._numbers), -1, np.int32)
         new[[number for _, number in order]] = np.arange(len(order))
         return Sentences(new[ids], offsets, Vocabulary([word for word, _ in order]))
+
+
+class Encoded(NamedTuple):
+    """Sentences with numbers of their own for words, in the order in which these come.
+
+    >>> Encoded.of([["b", "a"], ["b"]])
+    Encoded(words=('b', 'a'), ids=array([0, 1, 0], dtype=int32), lengths=array([2, 1]))
+    """
+
+    words: tuple[str, ...]
+    ids: I4  # [tokens]
+    lengths: I8  # [sentences]
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sequence[str]]) -> Encoded:
+        """Encode tokenised sentences; an :class:`Encoder` takes them, block by block."""
+        numbers = _Numbers()
+        ids, lengths = _encoded(sentences, numbers)
+        return cls(tuple(numbers), ids, lengths)
+
+
+def _encoded(sentences: Sequence[Sequence[str]], numbers: _Numbers) -> tuple[I4, I8]:
+    """Return the numbers of all words, int32[tokens], and how many each sentence has, int64[sentences]."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    tokens = chain.from_iterable(sentences)
+    return np.fromiter(map(numbers.__getitem__, tokens), np.int32, int(lengths.sum())), lengths
 
 
 class _Numbers(dict[str, int]):

@@ -25,8 +25,9 @@ from camber.arrays.files import Shapes, open_arrays, save_arrays
 from camber.arrays.ragged import offsets_from, owners_of, take_ragged
 from camber.arrays.types import I8, U1, Array
 from camber.corpus import Vocabulary
-from camber.corpus.bitext import Encoder
+from camber.corpus.bitext import Encoded, Encoder
 from camber.corpus.digests import digests, numbers
+from camber.engine import LOCAL, Engine, for_python
 from camber.errors import ModelError
 from camber.memory import nearest as search
 from camber.memory.words import fold, match_words, weight
@@ -52,6 +53,8 @@ _SHAPES: Shapes = {
 }
 #: both sides with their inline codes, where there are some, with a line end between them; memories may have none at all
 _CODED: Shapes = {"coded": (np.uint8, 1), "coded_offsets": (np.int64, 1)}
+#: lines that are split into words together
+_CHUNK = 10_000
 _REMEDY = "copy or train the model again"
 
 
@@ -86,6 +89,8 @@ class Segments:
         alignment: Alignment | None = None,
         rows: I8 | None = None,
         coded: Mapping[int, tuple[str, str]] | None = None,
+        *,
+        engine: Engine = LOCAL,
     ) -> Segments:
         """Make segments of raw lines; `rows` are those that `alignment` has links of, between the tokens of training.
 
@@ -101,8 +106,10 @@ class Segments:
         lines = numbers(digests(source[row] for row in candidates))
         encoder = Encoder()  # of different lines
         different = candidates[np.unique(lines, return_index=True)[1]]
-        for row in each(different, "split into words", unit="lines"):
-            encoder.add([match_words(text, source[row])])
+        chunks = ([source[row] for row in different[at : at + _CHUNK]] for at in range(0, len(different), _CHUNK))
+        split = for_python(engine).map(_split, text, chunks)
+        for encoded in each(split, "split into words", len(different), "lines", lambda some: len(some.lengths)):
+            encoder.take(encoded)
         has_words = encoder.lengths[lines] > 0
         chosen = candidates[has_words]
         sentences = encoder.sentences(lines[has_words].astype(np.int64))
@@ -273,6 +280,11 @@ class Segments:
             a["posting_offsets"],
             np.zeros(count, np.uint8) if self.hidden is None else self.hidden,
         )
+
+
+def _split(text: TextPipeline, lines: list[str]) -> Encoded:
+    """Return raw lines as words that are compared."""
+    return Encoded.of([match_words(text, line) for line in lines])
 
 
 def _weights(classes: Vocabulary) -> I8:

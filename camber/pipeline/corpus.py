@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from camber.align.sure import sure_links
 from camber.arrays.types import I8, Bools
 from camber.corpus import Bitext, Sentences, Vocabulary
-from camber.corpus.bitext import Encoder
+from camber.corpus.bitext import Encoded, Encoder
 from camber.corpus.cleaning import CleanSettings, clean_lengths, pair_digests
 from camber.corpus.digests import digests, numbers
 from camber.corpus.splitting import hold_out
+from camber.engine import LOCAL, Engine, for_python
 from camber.errors import CamberError, InputError
 from camber.files import read_lines, read_packed, write_lines
 from camber.progress import each, log, step
+from camber.text.case import Forms
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.text.scripts import has_no_spaces
+
+Item = TypeVar("Item")
 
 #: a text with such a share of lines without spaces is not one of words
 UNSPACED_SHARE = 0.2
@@ -46,6 +50,7 @@ def prepare(
     seed: int,
     chosen: I8 | None = None,
     own: Bools | None = None,
+    engine: Engine = LOCAL,
 ) -> None:
     """Read, split, tokenise, case and clean the training text; write all that later stages need into `folder`.
 
@@ -82,23 +87,27 @@ def prepare(
         else:
             log.info("no dev set was given, and %s different pairs are too few to hold some out", f"{different:,}")
     taken = [Chosen(side, rows) for side in sides]
+    engine = for_python(engine)
     with step("learn casing and spacing"):
-        pipeline = TextPipeline.learn(text, *taken)
+        pipeline = TextPipeline.without_case(text, taken[1])
+        if pipeline.learns_case:
+            forms = Forms(), Forms()
+            for some in _told(engine.map(_forms, pipeline, _chunks(taken)), "learn casing", len(rows)):
+                for side, counted in zip(forms, some, strict=True):
+                    side.add(counted)
+            pipeline = pipeline.with_case(*forms)
     encoders, sure, unspaced = (Encoder(), Encoder()), [], [0, 0]
     digested: list[I8] = []
-    chunks = range(0, len(rows), _CHUNK)
-    for first in each(chunks, "tokenise", len(rows), "pairs", lambda at: min(_CHUNK, len(rows) - at)):
-        made = [pipeline.pair(*lines) for lines in zip(*(side[first : first + _CHUNK] for side in taken), strict=True)]
-        tokens = [pair.source for pair in made], [pair.target for pair in made]
-        for number, side in enumerate(tokens):
-            encoders[number].add(side)
-            unspaced[number] += sum(map(has_no_spaces, side))
-        sure.append(sure_links([pair.links for pair in made]) + np.array([first, 0, 0]))
-        if cleaning.drop_duplicates:
-            digested.append(pair_digests(*tokens))
+    found = engine.map(_tokens, (pipeline, cleaning.drop_duplicates), _chunks(taken))
+    for number, tokens in enumerate(_told(found, "tokenise", len(rows))):
+        for which in (0, 1):
+            encoders[which].take(tokens.sides[which])
+            unspaced[which] += tokens.unspaced[which]
+        sure.append(tokens.sure + np.array([number * _CHUNK, 0, 0]))
+        digested.append(tokens.digests)
     for count, path in zip(unspaced, (source, target), strict=True):
         _warn_of_no_spaces(count / max(len(rows), 1), path, text)
-    equal = np.concatenate(digested) if digested else None
+    equal = np.concatenate(digested) if cleaning.drop_duplicates else None
     kept, report = clean_lengths(encoders[0].lengths, encoders[1].lengths, equal, cleaning)
     log.info("%s", report)
     if len(kept) == 0:
@@ -110,6 +119,45 @@ def prepare(
     np.save(folder / "rows.npy", rows)
     np.save(folder / "kept.npy", rows[kept])
     np.save(folder / "sure.npy", _of_kept(np.concatenate(sure), kept, len(rows)))
+
+
+def _chunks(sides: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the lines of both sides, block by block."""
+    for first in range(0, len(sides[0]), _CHUNK):
+        one, other = (list(side[first : first + _CHUNK]) for side in sides)
+        yield one, other
+
+
+def _told(found: Iterator[Item], name: str, total: int) -> Iterator[Item]:
+    """Yield what becomes of the blocks, and report them."""
+    sizes = ((first, min(_CHUNK, total - first)) for first in range(0, total, _CHUNK))
+    both = zip(found, sizes, strict=True)
+    return (item for item, _ in each(both, name, total, "pairs", lambda it: it[1][1]))
+
+
+def _forms(pipeline: TextPipeline, lines: tuple[list[str], list[str]]) -> tuple[Forms, Forms]:
+    return pipeline.forms(*lines)
+
+
+class _Tokens(NamedTuple):
+    """A block of the text, tokenised."""
+
+    sides: tuple[Encoded, Encoded]
+    sure: I8  # [links, 3]: see `sure_links`
+    unspaced: tuple[int, int]  # lines with hardly any space
+    digests: I8  # [pairs, 2], where equal pairs are looked for
+
+
+def _tokens(how: tuple[TextPipeline, bool], lines: tuple[list[str], list[str]]) -> _Tokens:
+    pipeline, digest = how
+    pairs = [pipeline.pair(*both) for both in zip(*lines, strict=True)]
+    source, target = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    return _Tokens(
+        (Encoded.of(source), Encoded.of(target)),
+        sure_links([pair.links for pair in pairs]),
+        (sum(map(has_no_spaces, source)), sum(map(has_no_spaces, target))),
+        pair_digests(source, target) if digest else np.zeros((0, 2), np.int64),
+    )
 
 
 class Chosen(Sequence[str]):

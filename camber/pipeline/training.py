@@ -120,7 +120,7 @@ class Training:
             {"source": source, "target": target, "text": settings.text, "clean": settings.clean, "seed": self.seed,
              "held_out": held_out, "rows": rows, "own": own},
             lambda folder: prepare(
-                source, target, folder, settings.text, settings.clean, held_out, self.seed, rows, own
+                source, target, folder, settings.text, settings.clean, held_out, self.seed, rows, own, self.engine
             ),
             code=("camber.text", "camber.corpus", "camber.pipeline.corpus"),
         )  # fmt: skip
@@ -204,7 +204,8 @@ class Training:
             text = TextPipeline.load(corpus / "text")
             known = {} if imported is None else read_coded(imported)
             coded = {place: known[row] for place, row in enumerate(rows.tolist()) if row in known}
-            Segments.build(text, first, second, _load_alignment(made.aligned.folder), places, coded).save(folder)
+            links = _load_alignment(made.aligned.folder)
+            Segments.build(text, first, second, links, places, coded, engine=self.engine).save(folder)
 
         inputs = {"corpus": made.corpus, "aligned": made.aligned, "source": source, "target": target}
         if imported is not None:

@@ -94,6 +94,10 @@ class Forms:
             self._seen.update(tokens)
             self._seen.subtract([tokens[position] for position in sentence_starts(tokens)])
 
+    def add(self, others: Forms) -> None:
+        """Add what was counted in text that follows."""
+        self._seen.update(others._seen)
+
     def truecaser(self, language: str = "") -> Truecaser:
         """Return what was learnt."""
         counts: dict[str, dict[str, int]] = {}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import html
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -111,26 +111,40 @@ class TextPipeline:
     @classmethod
     def learn(cls, settings: TextSettings, source_lines: Sequence[str], target_lines: Sequence[str]) -> TextPipeline:
         """Learn the truecasers (and the target's habits of spacing) from raw parallel text."""
+        plain = cls.without_case(settings, target_lines)
+        return plain.with_case(*plain.forms(source_lines, target_lines)) if plain.learns_case else plain
+
+    @classmethod
+    def without_case(cls, settings: TextSettings, target_lines: Iterable[str]) -> TextPipeline:
+        """Learn the target's habits of spacing alone."""
         if settings.tokenizer == "none":
             return cls(settings)
         for code in dict.fromkeys((settings.source_lang, settings.target_lang)):
             if told := assumed_rules(code):
                 log.warning("%s", told)
-        spaces = learn_spaces(base_language(settings.target_lang), target_lines)
-        plain = cls(settings, spaces=spaces)
-        if settings.lowercase:
-            return plain
-        if not plain.protects:
-            source = Truecaser.learn(map(plain.source_tokenizer.tokenise, source_lines), plain._source_language)
-            target = Truecaser.learn(map(plain.target_tokenizer.tokenise, target_lines), plain._target_language)
-            return cls(settings, source, target, spaces)
+        return cls(settings, spaces=learn_spaces(base_language(settings.target_lang), target_lines))
+
+    @property
+    def learns_case(self) -> bool:
+        """Whether case is still to be learnt."""
+        return self.source_case is None and self.settings.tokenizer != "none" and not self.settings.lowercase
+
+    def forms(self, source_lines: Iterable[str], target_lines: Iterable[str]) -> tuple[Forms, Forms]:
+        """Count the forms of words in raw parallel text, before case is learnt."""
         forms = Forms(), Forms()
-        for lines in zip(source_lines, target_lines, strict=True):
-            pair = plain.pair(*lines)
-            forms[0].count(pair.source)
-            forms[1].count(pair.target)
-        casers = forms[0].truecaser(plain._source_language), forms[1].truecaser(plain._target_language)
-        return cls(settings, *casers, spaces)
+        for source, target in zip(source_lines, target_lines, strict=True):
+            if self.protects:
+                tokens = self.pair(source, target)[:2]
+            else:
+                tokens = self.source_tokenizer.tokenise(source), self.target_tokenizer.tokenise(target)
+            for side, counted in zip(tokens, forms, strict=True):
+                counted.count(side)
+        return forms
+
+    def with_case(self, source: Forms, target: Forms) -> TextPipeline:
+        """Return the same pipeline with the case of such forms."""
+        casers = source.truecaser(self._source_language), target.truecaser(self._target_language)
+        return TextPipeline(self.settings, *casers, self.spaces)
 
     def reading(self, changes: Mapping[str, Any]) -> TextPipeline:
         """Return the same pipeline with some settings changed; a pattern to protect is one more beside the old."""
