@@ -1,12 +1,12 @@
 """Bends on eight sets: is a curve that is anchored to logarithms ever worse than logarithms?
 
     python experiments/clark2014/bends.py [--data ../shared] [--work FOLDER] [--sets NAME,…] [--replicas 3]
-                                          [--part choose|test|tables] [--write]
+                                          [--part choose|test|tables] [--bits 4,8,12] [--betas 3,10,…] [--write]
 
 `--part choose` tries strengths for every number of bits, judged on held-out text; `--part test` tunes every kind of
 bend with what was chosen, the defaults of the package, and translates test. Finished runs are kept in the
-work folder, so that an interrupted experiment goes on where it was; tables are made of what is there. --write puts them
-into README.md.
+work folder, one strength after the other, so that an interrupted experiment goes on where it was; tables are made of
+what is there. --write puts them into README.md.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ LOG, KINDS = "none", ("anchored", "isotonic", "mnr")
 
 
 class Run(NamedTuple):
-    """What is run once: a kind of bend, tried with all strengths or translating test."""
+    """What is run once: a kind of bend that translates test, or a strength that is tried."""
 
     name: str
     replica: int
     part: str
-    kind: str
+    what: str  # a kind, or bits and beta, or LOG
 
     def place(self, work: Path) -> Path:
-        return work / f"bends.{self.name}.{self.replica}.{self.part}.{self.kind}.json"
+        return work / f"bends.{self.name}.{self.replica}.{self.part}.{self.what.replace(' ', '-')}.json"
 
 
 class Texts(NamedTuple):
@@ -78,18 +78,20 @@ def main() -> None:
     parser.add_argument("--replicas", type=int, default=3)
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--part", choices=("choose", "test", "tables"), default="test")
+    parser.add_argument("--bits", default=",".join(map(str, BITS)), help="of those that are tried")
+    parser.add_argument("--betas", default=",".join(f"{beta:g}" for beta in BETAS), help="of those that are tried")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     show()
     names = options.sets.split(",")
-    if options.part != "tables":
-        work = {"choose": choose, "test": test}[options.part]
-        for kind in options.kinds.split(",") if options.part == "test" else KINDS[:1]:
-            for replica in range(options.replicas):
-                for name in names:
-                    run = Run(name, replica, options.part, kind)
-                    kept(run.place(options.work), partial(work, run, options.data, options.work))
-    tables = "\n\n".join([test_table(names, options), choosing_table(names, options)])
+    todo = {"choose": strengths(options), "test": options.kinds.split(","), "tables": []}[options.part]
+    work = choose if options.part == "choose" else test
+    for one in todo:
+        for replica in range(options.replicas):
+            for name in names:
+                run = Run(name, replica, options.part, one)
+                kept(run.place(options.work), partial(work, run, options.data, options.work))
+    tables = "\n\n".join(filter(None, [test_table(names, options), choosing_table(names, options)]))
     print(tables)
     if options.write:
         write_tables(HERE, tables, "bends")
@@ -141,17 +143,21 @@ def translated(outcome: Outcome, text: DevSet) -> list[list[int]]:
     return statistics
 
 
+def strengths(options: Any) -> list[str]:
+    """Return what is tried: logarithms, and bits with beta."""
+    return [LOG, *(f"{bits} {beta}" for bits in options.bits.split(",") for beta in options.betas.split(","))]
+
+
 def choose(run: Run, data: Path, work: Path) -> dict[str, Any]:
-    """Tune with every number of bits and strength; return the statistics of the text to choose by."""
+    """Tune with a number of bits and a strength; return the statistics of the text to choose by."""
     whole, model = opened(run.name, data, work)
     seen, seed, start = texts(model, whole, run.replica), 1 + 1000 * run.replica, time.process_time()
-    first = classical(run, model, seen, seed, work)
-    found = {LOG: translated(first, seen.hyper)}
-    for bits in BITS:
-        for beta in BETAS:
-            settings = TuneSettings(iterations=QUICK, bits=bits, beta=beta)
-            found[f"{bits} {beta:g}"] = translated(bent(run.kind, first, seen, settings, seed), seen.hyper)
-    return {"statistics": found, "cpu": time.process_time() - start}
+    outcome = classical(run, model, seen, seed, work)
+    if run.what != LOG:
+        bits, beta = run.what.split()
+        settings = TuneSettings(iterations=QUICK, bits=int(bits), beta=float(beta))
+        outcome = bent(KINDS[0], outcome, seen, settings, seed)
+    return {"statistics": {run.what: translated(outcome, seen.hyper)}, "cpu": time.process_time() - start}
 
 
 def test(run: Run, data: Path, work: Path) -> dict[str, Any]:
@@ -159,11 +165,11 @@ def test(run: Run, data: Path, work: Path) -> dict[str, Any]:
     whole, model = opened(run.name, data, work)
     seen, seed, start = texts(model, whole, run.replica), 1 + 1000 * run.replica, time.process_time()
     first = classical(run, model, seen, seed, work)
-    settings = TuneSettings(iterations=MORE, bend=run.kind)
-    second = bent(run.kind, first, seen, settings, seed)
+    settings = TuneSettings(iterations=MORE, bend=run.what)
+    second = bent(run.what, first, seen, settings, seed)
     careful = confirmed(first, second, seen.weight, settings, seed, ENGINE)
-    found = {LOG: translated(first, seen.test), incautious(run.kind): translated(second, seen.test)}
-    found[run.kind] = translated(careful.outcome, seen.test)
+    found = {LOG: translated(first, seen.test), incautious(run.what): translated(second, seen.test)}
+    found[run.what] = translated(careful.outcome, seen.test)
     return {"statistics": found, "step": careful.step, "cpu": time.process_time() - start}
 
 
@@ -175,11 +181,11 @@ def incautious(kind: str) -> str:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def finished(names: Sequence[str], part: str, kind: str, options: Any) -> dict[str, list[dict[str, Any]]]:
+def finished(names: Sequence[str], part: str, what: str, options: Any) -> dict[str, list[dict[str, Any]]]:
     """Return the sets that were run with the results of their replicas."""
     found: dict[str, list[dict[str, Any]]] = {}
     for name in names:
-        places = [Run(name, replica, part, kind).place(options.work) for replica in range(options.replicas)]
+        places = [Run(name, replica, part, what).place(options.work) for replica in range(options.replicas)]
         if runs := [kept(place, dict) for place in places if place.exists()]:
             found[name] = runs
     return found
@@ -197,15 +203,17 @@ def score_of(runs: Sequence[dict[str, Any]], row: str) -> float:
 
 def test_table(names: Sequence[str], options: Any) -> str:
     """Return the gains of every kind on every set, their mean, and what a sign test makes of them."""
-    runs = {kind: finished(names, "test", kind, options) for kind in KINDS}
-    base, gains, seconds = {}, {row: {} for kind in KINDS for row in (kind, incautious(kind))}, []
+    runs = {kind: found for kind in KINDS if (found := finished(names, "test", kind, options))}
+    if not runs:
+        return ""
+    base, gains, seconds = {}, {row: {} for kind in runs for row in (kind, incautious(kind))}, []
     lines = [
-        f"| set | log P | {' | '.join(gains)} | p ({', '.join(KINDS)}) | how far confirmed |",
+        f"| set | log P | {' | '.join(gains)} | p ({', '.join(runs)}) | how far confirmed |",
         "|---" * (len(gains) + 4) + "|",
     ]
     for name in names:
         values, steps = [], []
-        for kind in KINDS:
+        for kind in runs:
             if (own := runs[kind].get(name)) is None:
                 continue
             base.setdefault(name, score_of(own, LOG))
@@ -216,7 +224,7 @@ def test_table(names: Sequence[str], options: Any) -> str:
             steps.append(", ".join(f"{run['step']:g}" for run in own))
         if name in base:
             cells = [f"{own[name]:+.2f}" if name in own else "" for own in gains.values()]
-            count = max(len(runs[kind].get(name, [])) for kind in KINDS)
+            count = max(len(runs[kind].get(name, [])) for kind in runs)
             told = f"{', '.join(values)} | {'; '.join(steps)}"
             lines.append(f"| {name} ({count}) | {base[name]:.2f} | {' | '.join(cells)} | {told} |")
     if base:
@@ -246,14 +254,18 @@ def sign_test(gains: Sequence[float]) -> str:
 
 def choosing_table(names: Sequence[str], options: Any) -> str:
     """Return BLEU of the text to choose by: what every number of bits and strength gains over logarithms."""
-    runs = finished(names, "choose", KINDS[0], options)
+    base = finished(names, "choose", LOG, options)
     head = " | ".join(f"beta {beta:g}" for beta in BETAS)
-    lines = [f"| held-out text: {', '.join(runs)} | {head} |", "|---" * (len(BETAS) + 1) + "|"]
-    for bits in BITS if runs else ():
+    if not base:
+        return ""
+    lines = [f"| held-out text: {', '.join(base)} | {head} |", "|---" * (len(BETAS) + 1) + "|"]
+    for bits in BITS:
         cells = []
         for beta in BETAS:
-            gains = [score_of(own, f"{bits} {beta:g}") - score_of(own, LOG) for own in runs.values()]
-            cells.append(f"{np.mean(gains):+.2f} ({min(gains):+.2f})")
+            tried = finished(names, "choose", what := f"{bits} {beta:g}", options)
+            gains = [score_of(own, what) - score_of(base[name][: len(own)], LOG) for name, own in tried.items()]
+            told = f"{np.mean(gains):+.2f} ({min(gains):+.2f})" if gains else ""
+            cells.append(told + (f", {len(gains)} sets" if 0 < len(gains) < len(base) else ""))
         lines.append(f"| {bits} bits: mean (lowest) gain over log P | {' | '.join(cells)} |")
     return "\n".join(lines)
 

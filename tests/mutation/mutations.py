@@ -382,7 +382,7 @@ MUTATIONS: list[Mutation] = [
             "least, most = max(0, low - most_before), min(length, high + most_behind)",
             "least, most = max(1, low - most_before), min(length, high + most_behind)",
         ),
-        ("rules/hiero/counting.py", "share = 1.0 / choices", "share = 1.0"),
+        ("rules/hiero/counting.py", "share = WHOLE // choices", "share = WHOLE"),
         ("rules/hiero/counting.py", "before * (boxes[b, 3] != low)", "before"),
         ("rules/hiero/counting.py", "best_t *= given[row, 2 * MOST_SYMBOLS]", "best_t += given[row, 2 * MOST_SYMBOLS]"),
         (

@@ -6,6 +6,7 @@ Rules are equal if they are equal symbol by symbol; of their word alignments the
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,9 @@ MOST_SYMBOLS, MOST_TARGET = 8, 60
 
 LEXICON = np.dtype([("key", np.int64), ("t_given_s", np.float64), ("s_given_t", np.float64)])
 
+#: What an occurrence counts, so that its shares are whole numbers: it has up to 3 × 3 choices of its edges.
+WHOLE = math.lcm(*range(1, 10))
+
 #: What ran out of room: see `Scratch` and `Rules`.
 DONE, ARENA, PAIRS, MATCHES, RULES, VARIANTS = 0, 1, 2, 3, 4, 5
 
@@ -61,7 +65,8 @@ class Scratch(NamedTuple):
     matches: AnyArray  # int64[, 2]: last and first position of a pattern in the sentence
     triples: AnyArray  # int64[, 3]: child, last and first position
     slots: AnyArray  # int64[power of two]: rules of the pattern at hand, by hash; -1: free
-    rows: AnyArray  # int64[, 4]: of every rule of the pattern at hand the hash, the slot, the count, the first variant
+    rows: AnyArray  # int64[, 6]: of every rule of the pattern at hand its hash, slot, occurrences, first variant, the
+    # sum of its shares in them, its extension
     variants: AnyArray  # int64[, 2 + MOST_SYMBOLS]: count, next, and the links of every source symbol as bits
     batch: AnyArray  # int64[, 2]: occurrences and their blocks
     chunks: AnyArray  # int64[4, 2]: the contiguous parts of an occurrence: position, length
@@ -218,7 +223,7 @@ def _count_choices(corpus, block, slots, scratch, rules, sizes, oldest, parts, b
     choices = 0
     for begin in range(first, low + 1):
         choices += max(0, min(last, begin + limits.max_span) - high + 1)
-    share = 1.0 / choices
+    share = WHOLE // choices
     for begin in range(first, low + 1):
         start, end = begin - first, size - (last - high)  # of the choice with no words behind
         h = extension + 1
@@ -229,7 +234,7 @@ def _count_choices(corpus, block, slots, scratch, rules, sizes, oldest, parts, b
             if row < 0:
                 return RULES
             rows[row, 2] += 1
-            rules.raw[oldest + row, 1] += share
+            rows[row, 4] += share
             if not _count_links(scratch.variants, rows, row, scratch.bits, low - begin, symbols, sizes):
                 return VARIANTS
             if end < size:
@@ -320,7 +325,7 @@ def _row(slots, scratch, rules, sizes, oldest, extension, first, last, h):
         row = slots[slot]
         if rows[row, 0] == h:
             start = target_offsets[oldest + row]
-            same = target_offsets[oldest + row + 1] - start == size and rules.raw[oldest + row, 0] == extension
+            same = target_offsets[oldest + row + 1] - start == size and rows[row, 5] == extension
             if same and same_run(target, start, scratch.target_side, first, size):
                 return row
         slot = next_slot(slots, slot)
@@ -332,13 +337,13 @@ def _row(slots, scratch, rules, sizes, oldest, extension, first, last, h):
     for k in range(size):
         target[start + k] = scratch.target_side[first + k]
     target_offsets[rule + 1] = start + size
-    rules.raw[rule, 0] = extension  # until the features are known, as is the count in the next column
-    rules.raw[rule, 1] = 0.0
     slots[slot] = row
     rows[row, 0] = h
     rows[row, 1] = slot
     rows[row, 2] = 0
     rows[row, 3] = -1
+    rows[row, 4] = 0
+    rows[row, 5] = extension
     sizes[0] += 1
     return row
 
@@ -378,7 +383,7 @@ def _count_links(variants, rows, row, bits, shift, symbols, sizes):
 def _finish(lexicon, ids, scratch, rules, rule, row, size, taken):
     """Write the source side, the most frequent links and the raw features of a rule; False: no room."""
     rows, raw = scratch.rows, rules.raw[rule]
-    extension, count = np.int64(raw[0]), raw[1]
+    extension, count = rows[row, 5], rows[row, 4] / WHOLE
     arity = _write_source(ids, scratch.own, size, extension, rules, rule)
     if arity < 0:
         return False

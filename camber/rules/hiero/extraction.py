@@ -274,7 +274,7 @@ class _Memory:
             matches=np.empty((1 << 10, 2), i8),
             triples=np.empty((1 << 10, 3), i8),
             slots=np.full(1 << 11, -1, i8),
-            rows=np.empty((1 << 10, 4), i8),
+            rows=np.empty((1 << 10, 6), i8),
             variants=np.empty((1 << 10, 2 + MOST_SYMBOLS), i8),
             batch=np.zeros((256, 2), i8),
             chunks=np.zeros((4, 2), i8),
@@ -330,7 +330,7 @@ class _Memory:
         elif status == RULES:
             self._make_rules(2 * len(self.rules.raw))
             room = 2 * len(scratch.slots)
-            scratch = scratch._replace(slots=np.full(room, -1, np.int64), rows=np.empty((room // 2, 4), np.int64))
+            scratch = scratch._replace(slots=np.full(room, -1, np.int64), rows=np.empty((room // 2, 6), np.int64))
         elif status == VARIANTS:
             scratch = scratch._replace(variants=np.empty((2 * len(scratch.variants), 2 + MOST_SYMBOLS), np.int64))
         self.scratch = scratch
