@@ -18,7 +18,7 @@ test: $(VENV)/.test
 # would not count its warnings.
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
-	@echo "the site: build/site/index.html"
+	@echo "the site: build/site/index.html (its search wants a server: $(BIN)/python -m http.server -d build/site)"
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix camber tests benchmarks experiments docs

@@ -31,7 +31,18 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     return out
 
 
-_STYLE = "figure img{max-width:100%;height:auto}td img{max-width:100%}td{min-width:3rem}p{max-width:60rem}"
+_STYLE = """
+img{max-width:100%;height:auto}
+td{min-width:3rem}
+p,li{max-width:60rem}
+ul,ol{padding-left:1.4rem}
+li{margin:.35rem 0}
+pre{overflow-x:auto}
+.scroll{margin:.6rem 0 1.6rem}
+@media(max-width:700px){p img,td img{max-width:none;width:34rem}p:has(img){overflow-x:auto}}
+"""
+#: an item of a list: how it begins, and what it says
+_ITEM = re.compile(r"([-*]|\d+\.) (.*)")
 
 
 class Page:
@@ -55,19 +66,23 @@ class Page:
                 yield from self.table([_cells(row) for row in lines[at : end + 1]])
             elif not line.strip() or re.fullmatch(r"\s*<!--.*-->\s*|</?details>.*", line):
                 end = at
+            elif _ITEM.match(line):
+                items = []
+                end = at - 1
+                while end + 1 < len(lines) and (item := _ITEM.match(lines[end + 1])):
+                    first, end = end + 1, _end(lines, end + 1)
+                    items.append(" ".join([item[2], *(part.strip() for part in lines[first + 1 : end + 1])]))
+                kind = "ol" if line[0].isdigit() else "ul"
+                yield element(kind, *(element("li", self.inline(item)) for item in items))
             else:
-                end = at
-                while end + 1 < len(lines) and lines[end + 1].strip() and not _begins(lines[end + 1]):
-                    end += 1
+                end = _end(lines, at)
                 yield self.text(" ".join(part.strip() for part in lines[at : end + 1]))
             at = end + 1
 
     def text(self, line: str) -> Markup:
-        """Return a heading, an item of a list, or a paragraph."""
+        """Return a heading or a paragraph."""
         if heading := re.match(r"(#+) (.*)", line):
             return element(f"h{min(len(heading[1]), 3)}", self.inline(heading[2]))
-        if item := re.match(r"(?:[-*]|\d+\.) (.*)", line):
-            return element("p", "• ", self.inline(item[1]))
         return element("p", self.inline(line))
 
     def inline(self, text: str) -> Markup:
@@ -114,6 +129,13 @@ def _cells(row: str) -> list[str]:
 
 def _plain(text: str) -> str:
     return re.sub(r"[`*]", "", text)
+
+
+def _end(lines: Sequence[str], at: int) -> int:
+    """Return the last line of the block that a line begins."""
+    while at + 1 < len(lines) and lines[at + 1].strip() and not _begins(lines[at + 1]):
+        at += 1
+    return at
 
 
 def _begins(line: str) -> bool:

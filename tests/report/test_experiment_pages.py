@@ -38,6 +38,12 @@ def test_a_page_has_all_words_of_the_readme_and_its_pictures_inside(report: Any,
     assert sum(key == "src" for key, _ in checker.attributes) >= len(pictures)
 
 
+def test_items_are_a_list_and_go_on_over_lines(report: Any, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# A\n\n- one\n  more\n- **two**\n\nText.\n\n1. first\n2. second\n")
+    page = report.write_report(tmp_path).read_text("utf-8")
+    assert "<ul><li>one more</li><li><b>two</b></li></ul><p>Text.</p><ol><li>first</li><li>second</li></ol>" in page
+
+
 def test_means_with_deviations_become_error_bars(report: Any, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(
         "# A\n\n| row | dev | test |\n|---|---|---|\n| **x** | 1 | 40.50 ± 0.25 |\n| `y` | 2 | **41.00 ± 0.50** |\n"

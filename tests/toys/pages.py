@@ -1,6 +1,8 @@
 """The code blocks of a page in Markdown, and what comments above them say about how they are tried.
 
 ```` <!-- parsed: why --> ````      it is not run, for this reason, but its commands, flags and paths must exist
+```` <!-- numbers: why --> ````     numbers that it prints (to standard error, too) may be others than those shown
+```` <!-- serves --> ````           servers in it are asked whether they answer, and stopped where it ends
 ```` <!-- file: name --> ````       it is what the reader saves under this name
 ```` <!-- output --> ````           it is what the block above has printed; `…` stands for anything
 """
@@ -13,9 +15,9 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"( *)(`{3,})(.*)")
-_COMMENT = re.compile(r"\s*<!-- (parsed|file|output)(?:: (.+?))? -->\s*")
+_COMMENT = re.compile(r"\s*<!-- (parsed|numbers|serves|file|output)(?:: (.+?))? -->\s*")
 #: a page of which no block is to be tried: what is below it is put in when the site is built
-_COMMENTED = re.compile(r"<!-- (?:parsed|file|output)\b")
+_COMMENTED = re.compile(r"<!-- (?:parsed|numbers|serves|file|output)\b")
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Block:
     line: int  # of its first line of text
     language: str
     text: str
-    how: str = ""  # "parsed", "file", "output", or nothing: it is run
+    how: str = ""  # "parsed", "numbers", "serves", "file", "output", or nothing: it is run
     what: str = ""  # the reason, or the file's name
 
     def __str__(self) -> str:
@@ -89,11 +91,15 @@ def transcript(text: str) -> list[Step]:
     return steps
 
 
-def agrees(printed: str, shown: str) -> bool:
+def agrees(printed: str, shown: str, *, numbers: bool = True) -> bool:
     """Say whether something printed is what a page shows, in which `…` stands for anything.
 
     >>> agrees("it took 3 s\\n", "it took … s\\n"), agrees("a b\\n", "a c\\n")
     (True, False)
+    >>> agrees("it took 3.1 s\\n", "it took 2 s\\n"), agrees("it took 3.1 s\\n", "it took 2 s\\n", numbers=False)
+    (False, True)
     """
+    if not numbers:
+        printed, shown = (re.sub(r"\d[\d,.]*(?<=\d)", "0", text) for text in (printed, shown))
     pieces = (re.escape(piece) for piece in re.split(r"\n?…\n?", shown.strip()))
     return re.fullmatch(".*".join(pieces), printed.strip(), re.DOTALL) is not None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import threading
 import tomllib
+import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,7 +36,7 @@ class Reader:
     def __init__(self, folder: Path, commands: Path, names: Mapping[str, Any] | None = None) -> None:
         self.folder = folder
         self.names: dict[str, Any] = {"__name__": "__main__", **(names or {})}
-        self.printed = ""
+        self.printed = self.said = ""  # by the last command, to standard output and standard error
         self.environment = {
             **os.environ,
             "PATH": f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -59,6 +62,8 @@ class Reader:
             path.write_text(block.text, "utf-8")
         if block.how == "output":
             assert agrees(self.printed, block.text), f"printed was\n{self.printed}"
+        elif block.how == "serves":
+            self._serve(block.text)
         elif block.language in _SHELL:
             self._parse(block.text) if block.how == "parsed" else self._run(block.text)
         elif block.language == _TRANSCRIPT:
@@ -67,8 +72,9 @@ class Reader:
                     self._parse(step.command)
                 else:
                     self._run(step.command)
-                    told = f"printed was\n{self.printed}"
-                    assert not step.output or agrees(self.printed, step.output), told
+                    same = block.how != "numbers"
+                    printed = self.printed if same else self.said + self.printed
+                    assert not step.output or agrees(printed, step.output, numbers=same), f"printed was\n{printed}"
         elif block.language == "python":
             code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")
             if not block.how:
@@ -82,8 +88,26 @@ class Reader:
             ["bash", "-euo", "pipefail", "-c", text], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=_PATIENCE,
         )  # fmt: skip
-        self.printed = done.stdout
+        self.printed, self.said = done.stdout, done.stderr
         assert done.returncode == 0, f"ended with {done.returncode}\n{done.stdout}{done.stderr}"
+
+    def _serve(self, text: str) -> None:
+        """Run lines one by one; those that serve go on until the end, at ports of their own, which others then ask."""
+        with contextlib.ExitStack() as until_the_end:
+            ports: dict[str, str] = {}
+            for line in text.replace("\\\n", " ").splitlines():
+                words = next(iter(_commands(line)), [])
+                if words[:2] == ["camber", "serve"] and "--new-key" not in words:
+                    server = until_the_end.enter_context(_Serving(words, self.folder, self.environment))
+                    ports[server.wanted] = server.port
+                elif words[:1] == ["pip"]:
+                    self._parse(line)
+                elif words[:1] == ["curl"]:
+                    for wanted, port in ports.items():
+                        line = line.replace(f":{wanted}", f":{port}")
+                    self._run(line.replace("curl ", "curl --silent --show-error --fail-with-body "))
+                elif words:
+                    self._run(line)
 
     def _parse(self, text: str) -> None:
         """See that commands, flags, and what they name of the repository exist; nothing runs."""
@@ -92,6 +116,43 @@ class Reader:
         for line in joined.splitlines():
             for words in _commands(line):
                 check_command(words)
+
+
+class _Serving:
+    """A server for as long as a `with` block takes, at a port that is free."""
+
+    def __init__(self, words: list[str], folder: Path, environment: Mapping[str, str]) -> None:
+        self.wanted = words[words.index("--port") + 1] if "--port" in words else "5000"
+        self.process = subprocess.Popen(
+            [*words, "--port", "0", "--threads", "1"],
+            cwd=folder,
+            env=dict(environment),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        stop = threading.Timer(_PATIENCE, self.process.kill)
+        stop.start()
+        assert self.process.stderr is not None
+        told = []
+        for line in self.process.stderr:
+            told.append(line)
+            if match := re.search(r"serving on http://[\d.]+:(\d+)", line):
+                self.port = match[1]
+                break
+        else:
+            self.process.wait()
+            raise AssertionError(f"{shlex.join(words)} does not serve\n{''.join(told)}")
+        stop.cancel()
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+
+    def __enter__(self) -> _Serving:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/ready", timeout=_PATIENCE) as answer:
+            assert answer.status == 200
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        assert self.process.wait(_PATIENCE) == 0
 
 
 def _commands(line: str) -> list[list[str]]:

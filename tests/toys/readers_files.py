@@ -42,6 +42,10 @@ def _readme(folder: Path) -> dict[str, Any]:
     (folder / "terms.tbx").write_text(_TBX, "utf-8")
     (folder / "requests.jsonl").write_text('{"prefix": "The"}\n' * len(corpus.test.source), "utf-8")
     _lists(folder, corpus)
+    for name, source, target in (("a", "de", ""), ("b", "fr", "en")):
+        texts = {"text": {"source_lang": source if target else "", "target_lang": target}}
+        train(folder / f"train.{source}", folder / "train.en", folder / "models" / name, tuned=False, engine=Threads(1),
+              settings=TrainSettings.from_dict(texts))  # fmt: skip
     for method in ("phrase", "hiero"):
         train(folder / "train.de", folder / "train.en", folder / f"{method}-model", method=method, engine=Threads(1))
     return {"lines": corpus.test.source}
@@ -153,12 +157,19 @@ def _trained() -> Path:
     return folder / "my-model"
 
 
+def _served(folder: Path) -> dict[str, Any]:
+    write_memory(folder / "memory.tmx", generate(train=200, dev=1, test=1, seed=3).train, "fr", "en")
+    shutil.copytree(_trained(), folder / "my-model")
+    return {}
+
+
 #: page → what its reader has
 _TAKEN_FOR_GRANTED: dict[str, Callable[[Path], dict[str, Any]]] = {
     "README.md": _readme,
     "translator.md": _memory,
     "engineer.md": _list,
     "researcher.md": _texts,
+    "serving.md": _served,
     **dict.fromkeys(
         [
             "formats.md",
