@@ -125,9 +125,9 @@ def alignment_matrix(source: Sequence[str], target: Sequence[str], links: Iterab
     for i, j in sorted(links):
         square = _rectangle(left + size * j + 3, over + size * i + 3, size - 6, size - 6, "cell", 4)
         body.append(element("g", element("title", f"{source[i]} – {target[j]}"), square))
-    last = text_width(target[-1], _WORD) * 0.62 if target else 0.0
+    ends = [size * (j + 0.5) + 16 + 0.62 * text_width(word, _WORD) for j, word in enumerate(target)]  # of slanted words
     label = f"word alignment of “{' '.join(source)}” and “{' '.join(target)}”"
-    return _picture(left + wide + last + 4, over + high + 2, label, *body)
+    return _picture(left + max([wide + 4, *ends]), over + high + 2, label, *body)
 
 
 # --- distributions ---------------------------------------------------------------------------------------------------

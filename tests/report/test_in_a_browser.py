@@ -11,9 +11,11 @@ from report.test_comparison import comparison
 from toys.browser import Browser, is_there
 
 from camber.bend.response import Response
-from camber.report.blocks import cards, whole_page
+from camber.report.blocks import cards, figure, whole_page
+from camber.report.charts import Measured, error_bars
 from camber.report.curves import page as curves_page
 from camber.report.learnt import Learnt
+from camber.report.pictures import alignment_matrix, contributions
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,6 +33,14 @@ def curves() -> str:
     return curves_page(Learnt([response]), model="my-model")
 
 
+def words() -> str:
+    long = ["aparcamiento", "Geschwindigkeitsbegrenzung", "ppppqqqq", "0123456789", "WWWMMM", "illicit"]
+    matrix = alignment_matrix(long, long[::-1], [(0, 0)])
+    bars = error_bars([Measured(word, 1.0, 0.5, 2.0) for word in long], "scores", "BLEU")
+    weights = contributions(long, np.linspace(-1, 1, len(long)), None, "weights")
+    return whole_page("Words", "", figure(matrix, ""), figure(bars, ""), figure(weights, ""))
+
+
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
     browser = Browser()
@@ -38,7 +48,7 @@ def window() -> Iterator[Browser]:
     browser.close()
 
 
-@pytest.mark.parametrize("make", [scores, curves])
+@pytest.mark.parametrize("make", [scores, curves, words])
 @pytest.mark.parametrize("wide", [360, 1200])
 def test_a_page_fits_its_screen(window: Browser, tmp_path: Path, make: Callable[[], str], wide: int) -> None:
     (tmp_path / "page.html").write_text(make(), "utf-8")
@@ -52,6 +62,14 @@ def test_a_page_fits_its_screen(window: Browser, tmp_path: Path, make: Callable[
             ".map(e => e.getBoundingClientRect().width / e.viewBox.baseVal.width)"
         )
         assert min(window.run(shrunk)) > 0.7
+        cut = """return [...document.querySelectorAll('svg')].flatMap(svg => {
+            const frame = svg.getBoundingClientRect();
+            return [...svg.querySelectorAll('text')].filter(text => {
+                const place = text.getBoundingClientRect();
+                return place.width && (place.left < frame.left - 1 || place.right > frame.right + 1);
+            }).map(text => text.textContent);
+        })"""
+        assert window.run(cut) == []
         assert not window.log()
     finally:
         window.emulate("Emulation.clearDeviceMetricsOverride")
