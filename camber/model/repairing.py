@@ -76,7 +76,7 @@ class Remembering:
         """
         line, sentences = paragraph.line.strip(), paragraph.sentences
         found = self._matches(line)
-        if len(sentences) == 1:
+        if len(sentences) == 1 and not paragraph.marked:
             return paragraph, [self._of(found, sentences[0], line)]
         parts = [self._matches(sentence.line, TEXT) for sentence in sentences]
         if found and found[0].likeness >= _mean_likeness(parts, sentences):

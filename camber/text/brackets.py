@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from camber.text.tokenise import unescape
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
-_QUOTES = frozenset('"«»“”„')
+_QUOTES = frozenset(['"', "&quot;", *"«»“”„"])
 _KINDS = frozenset([*_CLOSING, *_CLOSING.values()])
 
 #: puts the source token at a position back into a translation
@@ -27,7 +27,11 @@ def bracket(token: str) -> str:
     >>> bracket("&#91;"), bracket("\\uff08"), bracket("a)")
     ('[', '(', '')
     """
-    plain = unicodedata.normalize("NFKC", unescape(token)) if len(token) < 8 else ""
+    if token.isalpha() or len(token) > 7:  # nearly all tokens
+        return ""
+    plain = unescape(token)
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKC", plain)
     return plain if plain in _KINDS else ""
 
 
@@ -53,8 +57,8 @@ def mend_brackets(
 
     `put_back` and `leave_out` change tokens and origins: by a position of the source, by one of the translation.
     """
-    wanted = [(at, bracket(token)) for at, token in enumerate(source) if bracket(token)]
-    there = [bracket(token) for token in tokens if bracket(token)]
+    wanted = [(at, kind) for at, token in enumerate(source) if (kind := bracket(token))]
+    there = [kind for token in tokens if (kind := bracket(token))]
     if not nests([kind for _, kind in wanted]):  # a smile, a list: nobody knows what belongs together
         return
     if nests(there) and (not wanted or Counter(there) == Counter(kind for _, kind in wanted)):
@@ -78,8 +82,8 @@ def mend_quotes(
     tokens: list[str], origins: list[int], source: Sequence[str], put_back: PutBack, leave_out: PutBack
 ) -> None:
     """Let a translation have an even number of quotation marks where its source does; arguments as above."""
-    own = [at for at, token in enumerate(source) if unescape(token) in _QUOTES]
-    have = [to for to, token in enumerate(tokens) if unescape(token) in _QUOTES]
+    own = [at for at, token in enumerate(source) if token in _QUOTES]
+    have = [to for to, token in enumerate(tokens) if token in _QUOTES]
     if len(own) % 2 or len(have) % 2 == 0:
         return
     if len(have) > len(own):

@@ -78,8 +78,13 @@ def is_shouted(tokens: Sequence[str]) -> bool:
     >>> is_shouted(["NO", "SMOKING", "!"]), is_shouted(["NASA"]), is_shouted(["I", "sing"])
     (True, False, False)
     """
-    words = [token for token in tokens if token[:1].isalpha()]
-    return sum(len(word) > 1 for word in words) >= 2 and all(map(str.isupper, words))
+    long = 0
+    for token in tokens:
+        if token[:1].isalpha():
+            if not token.isupper():
+                return False
+            long += len(token) > 1
+    return long >= 2
 
 
 class Forms:
@@ -212,15 +217,17 @@ class Truecaser:
 def recase(tokens: Sequence[str], source: Sequence[str] = (), language: str = "") -> list[str]:
     """Raise the first letter of every sentence of a translation.
 
-    The first word stays small if the source line began with a small letter; a word with a capital further on
-    (``iPhone``) and an address (``www.example.org``) always stay as they are.
+    The first word stays small if the source line began with a small letter, and others do if all sentences of the
+    source but the first do; a word with a capital further on (``iPhone``) and an address (``www.example.org``) always
+    stay as they are.
 
-    >>> recase(["¿", "dónde", "?"]), recase(["iPhone", "owners"])
-    (['¿', 'Dónde', '?'], ['iPhone', 'owners'])
+    >>> recase(["¿", "dónde", "?"]), recase(["iPhone", "owners"]), recase(["oh", "!", "you"], ["Ah", "!", "toi"])
+    (['¿', 'Dónde', '?'], ['iPhone', 'owners'], ['Oh', '!', 'you'])
     """
     out = list(tokens)
+    small = [source[position][0].islower() for position in sentence_starts(source)]
     for sentence, position in enumerate(sentence_starts(tokens)):
-        if sentence == 0 and _begins_small(source):
+        if all(small[1:]) and len(small) > 1 if sentence else small[:1] == [True]:
             continue
         word = tokens[position]
         plain = word.islower() and "@" not in word and "://" not in word and not word.startswith("www.")
@@ -228,8 +235,3 @@ def recase(tokens: Sequence[str], source: Sequence[str] = (), language: str = ""
         if plain and len(capital) == 1:  # ß has no capital of one letter
             out[position] = capital + word[1:]
     return out
-
-
-def _begins_small(tokens: Sequence[str]) -> bool:
-    first = next(sentence_starts(tokens), None)
-    return first is not None and tokens[first][0].islower()

@@ -12,7 +12,7 @@ _POINTS = "de nl it es pt tr id el da sl hr sr ro ca gl is vi"
 _SPACES = "fr fi sv no nb nn cs sk pl ru uk be bg hu lv lt et"
 #: languages with a space between a number and %
 _SPACED_PERCENT = "fr de es fi sv no nb nn da cs sk ru uk be bg lt lv et sl hr ro"
-_spaces = f"[{_NARROW}{_FIXED}]"
+_spaces = f"[{_NARROW}{_FIXED} ]"
 
 
 def marks_of(language: str) -> tuple[str, str]:
@@ -38,7 +38,7 @@ def as_written_in(figure: str, source: str, target: str) -> str:
     if (decimal, thousands) == (point, between):
         return figure
     group = _spaces if thousands in (_NARROW, _FIXED) else re.escape(thousands)
-    found = re.fullmatch(rf"(\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{re.escape(decimal)}(\d+))?", figure)
+    found = re.fullmatch(rf"([+\u2212-]?(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+))(?:{re.escape(decimal)}(\d+))?", figure)
     if found is None:
         return figure
     whole, part = found.groups()

@@ -28,14 +28,28 @@ from camber.settings import EVERYDAY, Settings, setting
 from camber.text.case import Forms, Truecaser, is_shouted, lower, recase, sentence_starts, upper
 from camber.text.detokenise import TYPOGRAPHY, learn_spaces, spelt
 from camber.text.figures import as_written_in, percent_gap
+from camber.text.marks import marked_up, without_markup
 from camber.text.places import gaps_of, places_in, places_of
 from camber.text.prepared import Paragraph, Prepared
-from camber.text.protect import CLASS_OF, CLOSE, FIGURE, NUMBER, OPEN, THING, find_spans, user_pattern
+from camber.text.protect import (
+    CLASS_OF,
+    CLOSE,
+    FIGURE,
+    NUMBER,
+    OPEN,
+    THING,
+    Span,
+    find_spans,
+    user_pattern,
+    with_titles,
+    within,
+)
 from camber.text.restore import Links, Restored, restore
 from camber.text.retag import placed_tags, retag, tags_of_sentences
+from camber.text.scripts import is_unspaced
 from camber.text.sentences import split_sentences
 from camber.text.substitute import class_links, shared_spans, span_texts, substituted
-from camber.text.tags import TEXT, Tag, find_tags, stretches, without_tags
+from camber.text.tags import TEXT, Tag, find_tags, stretches
 from camber.text.tokenise import KINDS, Tokenizer, assumed_rules, base_language, composed, unescape
 
 _SETTINGS_FILE = "text.json"
@@ -44,6 +58,8 @@ _CASE_FILES = ("truecase.source.tsv", "truecase.target.tsv")
 _BEFORE = {"protection": False, "split": False, "segment": False}
 #: formats of numbers
 KEEP, TARGET = "keep", "target"
+#: marks that languages have rules for; and such that mean the same in all of them
+_QUOTES, _SYMBOLS = frozenset("'’‘‚\"“”„«»–—"), frozenset("\\*_~#&@/|<>=+^$`-")
 _OPENS, _CLOSES = f"@{OPEN}@", f"@{CLOSE}@"
 
 
@@ -167,7 +183,7 @@ class TextPipeline:
         """
         if not self.protects:
             return Pair(self.source_tokens(source), self.target_tokens(target), [])
-        source, target = without_tags(source), without_tags(target)
+        source, target = without_markup(source, self._own), without_markup(target, self._own)
         spans = find_spans(source, self._own), find_spans(target, self._own)
         if not (spans[0] or spans[1]):
             tokens = self.source_tokenizer.tokenise(source), self.target_tokenizer.tokenise(target)
@@ -188,9 +204,9 @@ class TextPipeline:
         """
         if not self.protects:
             return places_of(target, self.target_tokenizer.tokenise(target))
-        if without_tags(target) != target:
+        if without_markup(target, self._own) != target:
             return None
-        source, spans = without_tags(source), find_spans(target, self._own)
+        source, spans = without_markup(source, self._own), find_spans(target, self._own)
         shared = Counter(span_texts(source, find_spans(source, self._own)))
         if not all(kept := shared_spans(target, spans, shared)):
             return None
@@ -200,7 +216,7 @@ class TextPipeline:
         """Return the tokens of a source line as the model knows them."""
         if not self.protects:
             return self._source_cased(self.source_tokenizer.tokenise(line))
-        line = without_tags(line)
+        line = without_markup(line, self._own)
         tokens, _ = substituted(line, find_spans(line, self._own), self.source_tokenizer)
         return self._source_cased(tokens)
 
@@ -208,11 +224,11 @@ class TextPipeline:
         """Return the tokens of a target line as the model knows them; `source` is what it translates, if known."""
         if not self.protects:
             return self._target_cased(self.target_tokenizer.tokenise(line))
-        line = without_tags(line)
+        line = without_markup(line, self._own)
         spans = find_spans(line, self._own)
         shared = None
         if source is not None:
-            source = without_tags(source)
+            source = without_markup(source, self._own)
             shared = Counter(span_texts(source, find_spans(source, self._own)))
         kept = None if shared is None else shared_spans(line, spans, shared)
         return self._target_cased(substituted(line, spans, self.target_tokenizer, kept)[0])
@@ -239,18 +255,19 @@ class TextPipeline:
         """
         if not self.protects and not self.settings.split:
             return Paragraph(line, (self.prepare(line),), ("", ""))
-        if self.protects and ("<" in line or format != TEXT):
-            tags = find_tags(line, format)
+        if self.protects:
+            tags = marked_up(line, self._own) if format == TEXT else find_tags(line, format)
             if tags or format != TEXT:
                 return self._tagged(line, tags, format)
-        places = self._sentences(line) or [(len(line), len(line))]
-        return Paragraph(line, tuple(self._prepared(line[start:end]) for start, end in places), gaps_of(line, places))
+        spans = find_spans(line, self._own) if self.protects else []
+        places = self._sentences(line, spans) or [(len(line), len(line))]
+        sentences = (self._prepared(line[start:end], within(spans, start, end)) for start, end in places)
+        return Paragraph(line, tuple(sentences), gaps_of(line, places))
 
-    def _sentences(self, text: str) -> list[tuple[int, int]]:
+    def _sentences(self, text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
         """Return where the sentences of a text begin and end; or where all of it does, without the space around it."""
         if self.settings.split and self.settings.tokenizer != "none":
-            spans = find_spans(text, self._own) if self.protects else ()
-            return split_sentences(text, self.settings.source_lang, spans)
+            return split_sentences(text, self.settings.source_lang, with_titles(spans))
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
         return [(start, end)] if start < end else []
 
@@ -260,7 +277,8 @@ class TextPipeline:
         between: list[str] = []
         done = 0
         for stretch in stretches(line, tags, format):
-            places = self._sentences(stretch.text)
+            spans = find_spans(stretch.text, self._own)
+            places = self._sentences(stretch.text, spans)
             for (start, end), own in zip(places, tags_of_sentences(stretch, places, tags), strict=True):
                 first, last = stretch.places[start], stretch.places[end - 1] + len(stretch.raw[end - 1])
                 if own:
@@ -271,33 +289,42 @@ class TextPipeline:
                 shifted = [(number, at - start, text) for number, at, text in own]
                 sentences.append(
                     self._prepared(
-                        stretch.text[start:end], stretch.raw[start:end], shifted, tags, escapes=format != TEXT
+                        stretch.text[start:end],
+                        within(spans, start, end),
+                        stretch.raw[start:end],
+                        shifted,
+                        tags,
+                        escapes=format != TEXT,
                     )
                 )
         if not sentences:
-            return Paragraph(line, (self._prepared(""),), (line, ""))
+            return Paragraph(line, (self._prepared("", []),), (line, ""))
         return Paragraph(line, tuple(sentences), (*between, line[done:]))
 
     def prepare(self, line: str) -> Prepared:
         """Prepare a source sentence for translation; its tags, if any, are lost."""
         if self.protects:
-            return self._prepared(without_tags(line))
+            line = without_markup(line, self._own)
+            return self._prepared(line, find_spans(line, self._own))
         plain = self.source_tokenizer.tokenise(line)
         return Prepared(line, tuple(self._source_cased(plain)), tuple(plain), is_shouted(plain))
 
     def _prepared(
         self,
         line: str,
+        spans: Sequence[Span],
         raw: Sequence[str] | None = None,
         own: Sequence[tuple[int, int, str]] = (),
         tags: Sequence[Tag] = (),
         *,
         escapes: bool = False,
     ) -> Prepared:
-        """Prepare a sentence; `raw` is what stands for its characters, `own` its tags, of all `tags` of the line."""
+        """Prepare a sentence with its spans.
+
+        `raw` is what stands for its characters, `own` its tags, of all `tags` of the line.
+        """
         if not self.protects:
             return self.prepare(line)
-        spans = find_spans(line, self._own)
         plain, marks = substituted(line, spans, self.source_tokenizer)
         found = places_of(line, marks, spans)
         gaps = gaps_of(line, found)
@@ -339,7 +366,7 @@ class TextPipeline:
             written, gaps = list(source.written), list(source.gaps[:-1])
         else:
             written = self._written(restored, source)
-            gaps = self._gaps(written, restored.origins, source)
+            gaps = self._gaps(written, restored, source)
             if gaps:
                 gaps[0] = source.gaps[0]
         if self.settings.number_format == TARGET:
@@ -411,16 +438,33 @@ class TextPipeline:
             return [upper(token, self._target_language) for token in tokens]
         return recase(tokens, source.plain, self._target_language)
 
-    def _gaps(self, tokens: list[str], origins: list[int], source: Prepared) -> list[str]:
-        """Return the white space before every token: that of the source between copies of neighbours."""
+    def _gaps(self, tokens: list[str], restored: Restored, source: Prepared) -> list[str]:
+        """Return the white space before every token: that of the source between copies of neighbours.
+
+        And beside marks and protected text, if what stands there comes from what stood there in the source.
+        """
         gaps = self.target_tokenizer.gaps([html.unescape(token) for token in tokens] if source.escapes else tokens)
+        origins, links = restored.origins, set(restored.links)
         for to in range(1, len(tokens)):
             before, at = origins[to - 1], origins[to]
-            copied = at > 0 and before + 1 == at and not self._respaced & {tokens[to - 1], tokens[to]}
+            if before < 0 and at < 0:
+                continue
             if before >= 0 and source.plain[before] == _OPENS:
                 gaps[to] = source.gaps[before + 1]
-            elif copied or (at >= 0 and source.plain[at] == _CLOSES):
+            elif at >= 0 and source.plain[at] == _CLOSES:
                 gaps[to] = source.gaps[at]
+            elif self._respaced & {tokens[to - 1], tokens[to]}:
+                continue
+            elif at > 0 and before + 1 == at:
+                gaps[to] = source.gaps[at]
+            elif at > 0 and _tells(source, at) and (source.gaps[at] or (at - 1, to - 1) in links):
+                gaps[to] = _gap_beside(source, at, at - 1, gaps[to])
+            elif (
+                0 <= before < len(source.plain) - 1
+                and _tells(source, before)
+                and (source.gaps[before + 1] or (before + 1, to) in links)
+            ):
+                gaps[to] = _gap_beside(source, before, before + 1, gaps[to])
         return gaps
 
     def save(self, folder: str | Path) -> None:
@@ -452,6 +496,22 @@ class TextPipeline:
             Truecaser.load(Path(folder) / name, code) for name, code in zip(_CASE_FILES, languages, strict=True)
         )
         return cls(settings, source, target, spaces)
+
+
+def _tells(source: Prepared, at: int) -> bool:
+    """Say whether the white space beside a token is no matter of the language: it is a mark, or protected."""
+    token = unescape(source.plain[at])
+    return at in source.protected or (len(token) == 1 and not token.isalnum() and token not in _QUOTES)
+
+
+def _gap_beside(source: Prepared, at: int, neighbour: int, usual: str) -> str:
+    """Return the white space between a mark or something protected and what its neighbour became."""
+    gap = source.gaps[max(at, neighbour)]
+    if gap:  # what other marks have is a matter of the language
+        return gap if unescape(source.plain[at]) in _SYMBOLS else usual
+    beside = unescape(source.plain[neighbour])
+    char = beside[-1] if neighbour < at else beside[0]
+    return usual if char in _QUOTES or is_unspaced(char) else ""
 
 
 def _as_given(places: list[tuple[int, int]], numbers: Sequence[int], count: int) -> list[tuple[int, int]]:

@@ -24,10 +24,12 @@ def places_of(line: str, tokens: Sequence[str], spans: Sequence[Span] = ()) -> l
             start, done, _ = spans[opened]
             opened += 1
         else:
-            plain = unescape(token)
-            start = done
+            plain = unescape(token) if "&" in token else token
+            start = done + (line[done : done + 1] == " ")
             if not line.startswith(plain, start):
-                start = _blank.match(line, done).end()  # type: ignore[union-attr]
+                start = done
+                if not line.startswith(plain, start):
+                    start = _blank.match(line, done).end()  # type: ignore[union-attr]
             done = start + len(plain) if line.startswith(plain, start) else _end_of(line, plain, start)
         places.append((start, done))
     return places

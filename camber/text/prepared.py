@@ -34,6 +34,11 @@ class Paragraph:
     sentences: tuple[Prepared, ...]
     between: tuple[str, ...]  # white space before every sentence, and behind the last
 
+    @property
+    def marked(self) -> bool:
+        """Whether something but white space stands around the sentences: what makes the line an item, say, or tags."""
+        return not all(part.isspace() or not part for part in self.between)
+
     def join(self, texts: list[str]) -> str:
         """Put the translations of the sentences together."""
         return "".join(part for pair in zip(self.between, texts, strict=False) for part in pair) + self.between[-1]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,24 +32,46 @@ _ENDINGS = (
     "mp[34]|odt|pdf|php|png|po|pptx?|pyc?|rar|rs|rst|sh|sqlite|sql|svg|tar|tbx|tgz|tmx|tiff?|toml|tsv|tsx?|ttf|txt|"
     "wav|webp|whl|xhtml|xliff|xlf|xlsx?|xml|xz|ya?ml|zip"
 )
+# Also keys and arrows. Flags of regions end with letters that nobody sees.
 _EMOJI = (
-    "[\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f7e0-\U0001f7eb\U0001f900-\U0001faff"
-    "\u2600-\u27bf\u2190-\u21ff\u2b00-\u2bff]"
+    "[\U0001f000-\U0001f1e5\U0001f200-\U0001f64f\U0001f680-\U0001f6ff\U0001f7e0-\U0001f7eb\U0001f900-\U0001faff"
+    "\u2300-\u23ff\u25a0-\u27bf\u2190-\u21ff\u2b00-\u2bff]"
 )
-_ONE_EMOJI = rf"{_EMOJI}(?:\ufe0f|[\U0001f3fb-\U0001f3ff])?\u20e3?"
+_ONE_EMOJI = rf"{_EMOJI}(?:\ufe0f|[\U0001f3fb-\U0001f3ff])?\u20e3?[\U000e0020-\U000e007f]{{0,8}}"
+_NO_CJK = UNSPACED + "\u3001-\u303f\uff00-\uff60"
+_FILE = r"[^\s\"<>|*?:\\]"
+_LAST = r"""[^\s"<>|*?:.,;)\]]"""
+_HEX = "[0-9A-Fa-f]"
+# A message with plural or other forms, down to braces in braces in braces
+_FORMS = r"[^{}]"
+for _ in range(4):
+    _FORMS = rf"(?:[^{{}}]|\{{{_FORMS}*+\}})"
+# An address goes on to a character that ends no sentence; brackets inside of it are in pairs.
+_ADDRESS = (
+    r"""(?:[^\s<>"`()_CJK]|\([^\s<>"`()_CJK]{0,200}\)|\((?![^\s()]*\))){0,2000}"""
+    r"""(?:[^\s<>"'`_CJK.,;:!?()\[\]{}»”’]|(?<=[^\s)])\([^\s<>"`()_CJK]{1,200}\))"""
+).replace("_CJK", _NO_CJK)
 # What begins like a word, and goes on with a mark inside or behind it.
 _WORDLIKE: tuple[tuple[str, str], ...] = (
-    (
-        URL,
-        r"""(?:(?:https?|ftp|file)://|www\.|mailto:)[^\s<>"`_CJK]{0,2000}[^\s<>"'`_CJK.,;:!?()\[\]{}»”’]""".replace(
-            "_CJK", UNSPACED + "\u3001-\u303f\uff00-\uff60"
-        ),
-    ),
+    (URL, rf"(?:(?:https?|ftp|file)://|www\.|mailto:){_ADDRESS}"),
     (MAIL, r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"),
-    (PATH, r"""[A-Za-z]:\\[^\s"<>|*?:]{0,300}[^\s"<>|*?:.,;)\]]"""),
-    (PATH, rf"\w[\w-]{{0,80}}(?:\.[\w-]{{1,40}}){{0,5}}\.(?:{_ENDINGS})(?![\w-])"),
-    (CODE, r"(?:[^\W_]{1,60}_|__(?=\w))\w{1,80}"),
+    (URL, rf"(?:[A-Za-z0-9-]{{1,63}}\.){{1,4}}(?:com|org|net|edu|gov|io|info|dev|app|[a-z]{{2}})/{_ADDRESS}"),
+    (PATH, rf"[A-Za-z]:\\(?:{_FILE}{{1,80}}(?: [A-Z(]{_FILE}{{0,40}}){{0,2}}\\){{0,20}}{_FILE}{{0,300}}{_LAST}"),
+    (PATH, rf"(?:\w[\w.-]{{0,80}}/){{0,20}}\w[\w-]{{0,80}}(?:\.[\w-]{{1,40}}){{0,5}}\.(?:{_ENDINGS})(?![\w-])"),
+    (CODE, r"[A-Za-z_][\w.]{0,80}\(\)"),
+    (CODE, r"(?:[^\W_]{1,60}_|__(?=\w))\w{1,80}|[^\W_]{1,60}_(?!\w)"),
+    # what no sign stands before: times with dates, addresses of machines, identifiers, numbers of programs
+    (NUMBER, r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)"),
+    (NUMBER, rf"(?:{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}|(?:{_HEX}{{2}}[:-]){{5}}{_HEX}{{2}})(?![\w:-])"),
+    (
+        NUMBER,
+        rf"(?:{_HEX}{{1,4}}:){{1,7}}(?::{_HEX}{{1,4}}){{1,6}}(?![\w:])|(?:{_HEX}{{1,4}}:){{7}}{_HEX}{{1,4}}(?![\w:])",
+    ),
+    (NUMBER, rf"0[xX]{_HEX}{{1,64}}(?!\w)|0\d(?: \d\d){{4}}(?! ?\d)"),
 )
+# A number has a sign where nothing is before that, and none where it goes on as a word.
+_SIGNED = rf"(?:(?<![^\s(\[{{=,;:])[+\u2212-]|(?<![.,])(?<![^\W{UNSPACED}]))"
+_GOES_ON = rf"[^\W{UNSPACED}]|-\w"
 # What begins with a mark or a digit.
 _SYMBOLIC: tuple[tuple[str, str], ...] = (
     (VAR, f"[{THING}{FIGURE}]"),
@@ -61,25 +84,42 @@ _SYMBOLIC: tuple[tuple[str, str], ...] = (
     (CLOSE, r"(?<=[^\s`])`__?(?!\w)"),
     (CODE, r"(?<![\w`])`(?![`\s])[^`]{1,200}(?<!\s)`(?![\w`])"),
     (VAR, r"\|[A-Za-z][\w-]{0,40}\||\[#?[\w-]{0,30}\]_(?!\w)"),
-    (PATH, r"(?<![\w/.)\]}<>\\])(?:~|\.{1,2})?/(?:[\w.@+~-]{1,80}/){0,40}[\w.@+~-]{0,80}\w(?!\w)/?"),
+    (PATH, r"(?<![\w/.)\]<>\\])(?:~|\.{1,2})?/(?:[\w.@+~-]{1,80}/){0,40}[\w.@+~-]{0,80}\w(?!\w)/?"),
+    (PATH, rf"(?<!\S)\\\\[\w.$-]{{1,80}}(?:\\{_FILE}{{1,80}}){{0,20}}\\{_FILE}{{0,80}}{_LAST}"),
     # variables of programs and templates
+    (VAR, rf"\{{\s{{0,3}}\w{{1,60}}\s{{0,3}},\s{{0,3}}(?:plural|select|selectordinal)\s{{0,3}},{_FORMS}*+\}}"),
+    (VAR, r"\{\s{0,3}\w{1,60}\s{0,3},\s{0,3}[a-z]{1,30}\s{0,3}(?:,[^{}]{0,80})?\}"),
+    (VAR, r"<%[^<>%]{1,200}%>|\$\([\w.-]{1,80}\)"),
+    (VAR, r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"),
+    (MAIL, r"<(?:mailto:)?[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+>"),
+    (URL, r"""<(?:https?|ftp)://[^\s<>"`]{1,2000}>"""),
+    (VAR, r"(?<![\w@.])@\+?[A-Za-z_][\w-]{0,60}+(?!@)(?:/\w[\w.-]{0,60})?"),
+    (VAR, r"\{{3}[^{}]{1,100}\}{3}|\[\[[\w.-]{1,80}\]\]|\\\d{1,2}(?!\w)"),
+    (NUMBER, rf"#{_HEX}{{6}}(?!\w)"),
     (VAR, r"\{\{[^{}]{1,100}\}\}|\{%[^{}]{1,200}%\}|[$#%]\{[^{}]{1,100}\}|\{[^{}\s\"']{0,80}\}|\{#? ?[\w.-]{1,80} ?\}"),
     (VAR, r"(?<!\d)%(?:\(\w{1,60}\)|\d{1,2}\$)[-+0#]{0,3}\d{0,3}(?:\.\d{1,3})?l{0,2}[diouxXeEfFgGaAcrspn@]"),
     (VAR, r"(?<!\d)%[-+0#]{0,3}(?:\d{1,3}|\*)?(?:\.(?:\d{1,3}|\*))?(?:hh?|ll?|[zjtLq])?[diuf](?=[a-z]{0,2}(?![^\W_]))"),
     (VAR, r"(?<!\d)%[-+0#]{0,3}(?:\d{1,3}|\*)?(?:\.(?:\d{1,3}|\*))?(?:hh?|ll?|[zjtLq])?[oxXeEgGaAcrspn@](?![^\W_])"),
-    (VAR, r"(?<!\d)%L?\d{1,2}(?![\w.,%])|(?<![\d%])%%|(?<![\w%])%[A-Za-z_][\w.-]{0,40}%"),
-    (VAR, r"(?<![\w$])\$[A-Za-z_]\w{0,60}|\[X\d{1,4}X\]"),
+    (VAR, r"(?<!\d)%L?\d{1,2}(?![\w.,%])|(?<!%)%%(?!%)|(?<![\w%])%[A-Za-z_][\w.-]{0,40}%"),
+    (VAR, r"(?<![\w$])\$[A-Za-z_]\w{0,60}(?:/[\w.@+~-]{0,80}\w){0,40}|\[X\d{1,4}X\]"),
     (VAR, r"\\(?:[nrt](?![A-Za-z]{0,20}\{)|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})"),
-    (CODE, r"(?<![\w-])--[a-z][\w-]{0,60}"),
+    (CODE, r"(?<![^\s(\[])-[A-Za-z](?![\w-])|(?<![\w-])--[a-z][\w-]{0,60}(?:=[\w./:@%+~-]{0,80}[\w/])?"),
+    (EMOJI, r"[\u2303\u2318\u2325\u21e7]{1,4}(?:[^\W_](?!\w))?"),
+    (EMOJI, r"(?<!\S)(?:[:;=]-[()DPp/|]|;\)|<3|\^_?\^)(?![\w)])"),
     (EMOJI, rf"[\U0001f1e6-\U0001f1ff]{{2}}|[#*0-9]\ufe0f?\u20e3|{_ONE_EMOJI}(?:\u200d{_ONE_EMOJI}){{0,8}}"),
-    (NUMBER, rf"(?<![.,])(?<![^\W{UNSPACED}])" r"\d{1,40}(?:[.,:/'’\u00a0\u202f\u066b\u066c–-]\d{1,40}){0,20}"
-             rf"(?![^\W{UNSPACED}]|-\w)"),
+    # a telephone number, thousands between spaces, and any other
+    (NUMBER, r"(?<!\w)\+\d{1,3}(?:[ .-]\(?\d{1,4}\)?){2,6}(?![^\W_]|[.-]\d)"),
+    (NUMBER, rf"{_SIGNED}\d{{1,3}}(?: \d{{3}}){{1,5}}(?:[.,]\d{{1,40}}(?!\d)|(?! ?\d))(?![.,:/]\d|{_GOES_ON})"),
+    (NUMBER, rf"{_SIGNED}\d{{1,40}}(?:[.,:;/'’\u00a0\u202f\u066b\u066c–-]\d{{1,40}}){{0,20}}(?:[eE][+-]?\d{{1,4}})?"
+             rf"(?![.,:]\d|{_GOES_ON})"),
 )  # fmt: skip
 _PATTERNS = (*_WORDLIKE, *_SYMBOLIC)
 # One look at a letter tells that no pattern begins there: nearly all letters of nearly all texts.
-_FIRST_MARKS = rf"[`:<|\[~./{{%$#\\*\d{THING}{FIGURE}\u2190-\u2bff\U0001f1e6-\U0001faff-]"
+_FIRST_MARKS = rf"[`:;<|\[~./{{%$#&@^=+\\*\d{THING}{FIGURE}\u2190-\u2bff\U0001f000-\U0001faff-]"
 # No span begins where none of these is: most lines of most texts have none.
-_telltale = re.compile(r"[\d`:/\\@{}%$_|\[\]#\u2190-\u2bff\U0001f000-\U0001faff\u20e3\ue000\ue001]|www\.|--|\w\.\w")
+_telltale = re.compile(
+    r"[\d`:;/\\@{}%$_|\[\]#\u2190-\u2bff\U0001f000-\U0001faff\u20e3\ue000\ue001^]|www\.|--|(?<!\w)-[A-Za-z]|\w\.\w|\(\)"
+)
 
 
 class Span(NamedTuple):
@@ -97,6 +137,8 @@ class Span(NamedTuple):
 
 #: the class of a token that stands for a span
 CLASS_OF = {f"@{kind}@": kind for kind in CLASSES}
+#: what may stand between two that are one, and what these may be
+_JOINTS, _JOINED = frozenset(":/.,;-–_@=×+*|"), frozenset([VAR, NUMBER])
 #: classes that are text with something around it, of which a model may learn the text
 _MARKED = frozenset([CODE])
 _marks = re.compile(r"\A(?::[\w:.+-]{1,62}:)?`{1,2}[~!.]?|`{1,2}\Z")
@@ -113,7 +155,7 @@ def user_pattern(pattern: str) -> re.Pattern[str]:
 @functools.cache
 def _scanner() -> re.Pattern[str]:
     wordlike, marked = ("|".join(f"({pattern})" for _, pattern in part) for part in (_WORDLIKE, _SYMBOLIC))
-    goes_on = rf"(?<![.+-])(?<![^\W{UNSPACED}])" + r"(?=[^\W_]{0,60}_|\w[\w+-]{0,80}[.@:])"
+    goes_on = rf"(?<![.+-])(?<![^\W{UNSPACED}])" + r"(?=[^\W_]{0,60}_|\w[\w+-]{0,80}[.@:/(]|0[xX\d]|[0-9A-Fa-f]{2,8}-)"
     return re.compile(f"{goes_on}(?:{wordlike})|(?={_FIRST_MARKS})(?:{marked})")
 
 
@@ -151,10 +193,52 @@ def _find(line: str, start: int, end: int) -> list[Span]:
             opened = len(spans)
         elif kind == CLOSE:
             opened = -1
+        elif spans and _belongs(line, spans[-1], match.start(), kind):
+            spans[-1] = Span(spans[-1].start, match.end(), VAR)
+            continue
         spans.append(Span(match.start(), match.end(), kind))
     if opened >= 0:
         del spans[opened]
     return spans
+
+
+def _belongs(line: str, before: Span, start: int, kind: str) -> bool:
+    """Say whether variables go on with what begins at `start`: ``%d:%d``, ``{x}-{y}``, ``%d%%``, ``${x}/bin``."""
+    if start - before.end > 1 or VAR not in (kind, before.kind) or "\\" in (line[start], line[before.start]):
+        return False
+    if start == before.end:
+        return before.kind == VAR and (kind == PATH or line.startswith("%%", start))
+    return kind in _JOINED and before.kind in _JOINED and line[before.end] in _JOINTS
+
+
+def within(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+    """Return the spans of a stretch of a line, by where they are in the stretch.
+
+    >>> within([Span(0, 6, "var"), Span(8, 10, "num"), Span(12, 13, "num")], 7, 12)
+    [Span(start=1, end=3, kind='num')]
+    """
+    first = bisect_left(spans, start, key=lambda span: span.start)
+    last = bisect_right(spans, end, key=lambda span: span.end)
+    return [Span(a - start, b - start, kind) for a, b, kind in spans[first:last]]
+
+
+def with_titles(spans: Sequence[Span]) -> list[Span]:
+    """Return spans of which titles are a part, with what opens and closes them.
+
+    >>> with_titles([Span(0, 6, "open"), Span(10, 18, "close"), Span(19, 22, "var")])
+    [Span(start=0, end=18, kind='open'), Span(start=19, end=22, kind='var')]
+    """
+    if all(span.kind != OPEN for span in spans):
+        return list(spans)
+    out: list[Span] = []
+    for span in spans:
+        if out and out[-1].kind == OPEN and span.start < out[-1].end:
+            continue
+        if span.kind == OPEN:
+            end = next(other.end for other in spans if other.kind == CLOSE and other.start >= span.end)
+            span = span._replace(end=end)
+        out.append(span)
+    return out
 
 
 def inner_text(text: str, kind: str) -> str:

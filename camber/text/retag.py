@@ -37,6 +37,7 @@ class PlacedTag(NamedTuple):
     left: bool  # no white space between what is before and the tag
     gap: str = ""  # what is between the tokens that it stands between
     skip: int = 0  # characters of it that are before the tag
+    last: bool = False  # nothing but tags is behind it
 
 
 def tags_of_sentences(
@@ -77,7 +78,17 @@ def placed_tags(
             gap, skip = start - ends[token - 1], at - ends[token - 1]
         between = raw[start - gap : start]
         placed.append(
-            PlacedTag(text, tag.kind, partner, token, inside, left, "".join(between), len("".join(between[:skip])))
+            PlacedTag(
+                text,
+                tag.kind,
+                partner,
+                token,
+                inside,
+                left,
+                "".join(between),
+                len("".join(between[:skip])),
+                last=token == len(found),
+            )
         )
     return tuple(placed)
 
@@ -273,6 +284,16 @@ def _between(tags: Sequence[PlacedTag], gap: str) -> list[str]:
     return [*(tag.text for tag in tags[:split]), gap, *(tag.text for tag in tags[split:])]
 
 
+def _turned(at_end: str, at_start: str) -> str:
+    """Return a tag with the white space that belongs to it on its other side, where a text ends or starts with it.
+
+    >>> _turned("<x/> ", ""), _turned("", " <x/>")
+    (' <x/>', '<x/> ')
+    """
+    ending, starting = at_end.rstrip(), at_start.lstrip()
+    return at_end[len(ending) :] + ending + starting + at_start[: len(at_start) - len(starting)]
+
+
 def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps: Sequence[str]) -> Retagged:
     out: list[str] = []
     places: list[tuple[int, int]] = []
@@ -283,8 +304,10 @@ def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps:
             here.append(placed[place][1])
             place += 1
         if to == len(tokens):
-            out += [tag.text for tag in here]
+            out += [tag.text if tag.last or not tokens else _turned(tag.text, "") for tag in here]
             break
+        if to == 0:
+            here = [tag._replace(text=_turned("", tag.text)) for tag in here]
         out += _between(here, gaps[to])
         token, done = tokens[to], 0
         length += len(gaps[to]) + sum(len(tag.text) for tag in here)

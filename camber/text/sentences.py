@@ -3,12 +3,14 @@
 A sentence ends with ``.``, ``!``, ``?``, ``…`` or what other scripts have for them, and the quotation marks and
 brackets that close behind it, if white space and something follows that can begin a sentence. A full stop ends no
 sentence behind an abbreviation of the language, a single letter, or a number that the language writes as an ordinal.
-Scripts without spaces need none. The white space between sentences belongs to none of them.
+Scripts without spaces need none. A tab or another end of a line is the end of a sentence, too. The white space between
+sentences belongs to none of them, and neither does what makes a line a heading, a quotation, an item or a note.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from camber.text.protect import Span
@@ -22,6 +24,13 @@ _end = re.compile(rf"[。！？｡]+[」』）】》”’\"']*|(?<![{_STOPS}])[
 _word_before = re.compile(r"[^\s\"'“”«»()\[\]{}<>]*\Z")
 _ORDINALS = frozenset(re.findall(r"\w+", "de fi tr da no nb nn sv cs sk pl hu et lv sl hr sr bs az is lb eu"))
 _blanks = re.compile(r"\s+")
+#: the end of a line or a cell
+_break = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+#: what a line of Markdown or reStructuredText begins with
+_marker = re.compile(
+    r"(?:(?:#{1,6}|>{1,3}|[*+•‣◦▪●-](?: \[[ xX]\])?|\(?[a-zA-Z\d]\))\s+)+(?=\S)"
+    r"|\.\. [\w-]{1,40}::\s+(?=\S)|\.\. _[^:`]{1,80}:(?:\s+(?=\S)|\Z)|:[a-z]{2,12}(?: [\w*]{1,40}){0,2}:\s+(?=\S)"
+)
 
 
 def split_sentences(line: str, language: str = "", spans: Sequence[Span] = ()) -> list[tuple[int, int]]:
@@ -32,10 +41,31 @@ def split_sentences(line: str, language: str = "", spans: Sequence[Span] = ()) -
     >>> line = "It is 5 p.m. Mr. Smith left.  He said: “Bye!” Then?"
     >>> [line[a:b] for a, b in split_sentences(line, "en")]
     ['It is 5 p.m. Mr. Smith left.', 'He said: “Bye!”', 'Then?']
+    >>> split_sentences("* an item\\tof a list")
+    [(2, 9), (10, 19)]
     """
     start = len(line) - len(line.lstrip())
     stop = len(line.rstrip())
-    sentences, inside = [], 0
+    if marker := _marker.match(line, start, stop):
+        start = marker.end()
+    sentences: list[tuple[int, int]] = []
+    for match in _break.finditer(line, start, stop):
+        if match.start() >= start and not _is_inside(match.start(), spans):
+            sentences += _between(line, start, match.start(), language, spans)
+            following = _blanks.match(line, match.start())
+            start = following.end() if following else match.end()
+    return sentences + _between(line, start, stop, language, spans)
+
+
+def _is_inside(place: int, spans: Sequence[Span]) -> bool:
+    at = bisect_right(spans, place, key=lambda span: span.start) - 1
+    return at >= 0 and place < spans[at].end
+
+
+def _between(line: str, start: int, stop: int, language: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
+    """Return the sentences of a stretch that has no break, and white space at most at its end."""
+    stop = start + len(line[start:stop].rstrip())
+    sentences, inside = [], bisect_right(spans, start, key=lambda span: span.end)
     for match in _end.finditer(line, start, stop):
         end = match.end()
         while inside < len(spans) and spans[inside].end < end:

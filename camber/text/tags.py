@@ -6,8 +6,8 @@ Elements whose content is not to be translated (``translate="no"``, code, XLIFF'
 character.
 
 Three formats: "html" and "xliff-inline" know nothing but tags and entities; in "text", an angle bracket may be one, and
-only what is surely a tag counts: an element with both tags, an empty one, OmegaT's ``<a0>``. XLIFF often carries text
-of that kind: what is surely a tag in it, though written with entities, is one.
+only what is surely a tag counts: an element with both tags, an empty one, OmegaT's ``<a0>``, a program's ``<0>``. XLIFF
+often carries text of that kind: what is surely a tag in it, though written with entities, is one.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ BLOCKS = frozenset(
     )
 )
 _UNTRANSLATED = frozenset(["code", "kbd", "samp", "script", "style", "tt", "var"])
+#: those of them that nobody reads
+_UNREAD = frozenset(["script", "style"])
 #: XLIFF's and TMX's elements that hold code of another format; those that begin and end something
 _NATIVE = frozenset(["ph", "it", "sub", "ut", "cp"])
 #: those of them that are half of a pair, and no word
@@ -42,14 +44,14 @@ _LONE = frozenset(["it", "ut"])
 _HALVES = {"bpt": OPEN, "ept": CLOSE, "bx": OPEN, "ex": CLOSE, "sc": OPEN, "ec": CLOSE}
 _DEEPEST = 50  # what is nested deeper is not translated
 
-_tag = re.compile(r"""<(/?)([A-Za-z_][\w:.-]{0,80})((?:[^<>"'/]|/(?!>)|"[^"<]*+"|'[^'<]*+')*+)(/?)>""")
+_tag = re.compile(r"""<(/?)([A-Za-z_][\w:.-]{0,80}|\d{1,4}(?=/?>))((?:[^<>"'/]|/(?!>)|"[^"<]*+"|'[^'<]*+')*+)(/?)>""")
 #: a start tag of HTML with angle brackets in quoted values, which XML has not; looked for within so many characters
 _loose = re.compile(
     r"""<()([A-Za-z][\w:.-]{0,80})"""
     r"""((?:\s++[^\s<>"'/=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s<>"']++))?+)*+\s*+)(/?)>"""
 )
 _LONGEST = 5000
-_special = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
+_special = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>", "<!DOCTYPE ": ">", "<!doctype ": ">"}
 _plain_attributes = re.compile(r"""(?:\s++[\w:.-]++\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++))*+\s*+""")
 _untranslated = re.compile(
     r"""\btranslate\s*=\s*["']?no\b|\bmtype\s*=\s*["']protected["']|"""
@@ -74,7 +76,7 @@ class Tag(NamedTuple):
     @property
     def block(self) -> bool:
         """Whether a sentence ends here."""
-        return self.name in BLOCKS and self.kind != OPAQUE
+        return (self.name in BLOCKS or self.name in _UNREAD) and self.kind != OPAQUE
 
 
 class Stretch(NamedTuple):
@@ -102,8 +104,10 @@ def find_tags(line: str, format: str = TEXT) -> list[Tag]:
         hidden = [span for span in find_spans(line) if span.kind in (CODE, USER)]
         tags = _visible(tags, hidden)
     tags = _paired(tags, line)
-    if format == TEXT:
-        tags = _renumbered(tags, [_is_sure(tag, line) for tag in tags])
+    if format == TEXT or any(tag.name[0].isdecimal() for tag in tags):
+        tags = renumbered(
+            tags, [_is_sure(tag, line) if format == TEXT or tag.name[0].isdecimal() else True for tag in tags]
+        )
     return _with_opaque(tags, line)
 
 
@@ -188,7 +192,7 @@ def _is_sure(tag: Tag, line: str) -> bool:
     return plain and (tag.kind == EMPTY or tag.name in _HALVES)
 
 
-def _renumbered(tags: list[Tag], kept: Sequence[bool]) -> list[Tag]:
+def renumbered(tags: list[Tag], kept: Sequence[bool]) -> list[Tag]:
     """Leave tags out, and number their partners anew."""
     number = {place: new for new, place in enumerate(place for place, keep in enumerate(kept) if keep)}
     return [tag._replace(partner=number.get(tag.partner, -1)) for tag, keep in zip(tags, kept, strict=True) if keep]
@@ -214,8 +218,9 @@ def _with_opaque(tags: list[Tag], line: str) -> list[Tag]:
         if native or untranslated or depth > _DEEPEST:
             until = tag.partner
             depth -= 1
-            merged[place] = Tag(tag.start, tags[until].end, tag.name, EMPTY if tag.name in _LONE else OPAQUE)
-    out = _renumbered(merged, kept)
+            lone = tag.name in _LONE or tag.name in _UNREAD
+            merged[place] = Tag(tag.start, tags[until].end, tag.name, EMPTY if lone else OPAQUE)
+    out = renumbered(merged, kept)
     return _halves(out, line) if any(tag.name in ("bpt", "ept") for tag in out) else out
 
 
@@ -267,7 +272,7 @@ def _with_escaped(line: str, tags: list[Tag]) -> list[Tag]:
         crosses = any((first < one < last) != (first < two < last) for one, two in pairs)
         lone.append(tag._replace(kind=EMPTY, partner=-1) if crosses else tag)
         kept.append(not any(tag.start < one < tag.end for one, _ in pairs))
-    inner = _renumbered(lone, kept)
+    inner = renumbered(lone, kept)
     both = [*tags, *(tag._replace(partner=tag.partner + len(tags) if tag.partner >= 0 else -1) for tag in inner)]
     order = sorted(range(len(both)), key=lambda place: both[place].start)
     number = {place: new for new, place in enumerate(order)}
@@ -308,8 +313,13 @@ def stretches(line: str, tags: Sequence[Tag], format: str = TEXT) -> list[Stretc
             chars.append(THING)
             current.raw.append(line[tag.start : tag.end])
             current.places.append(tag.start)
-        elif tag.kind == EMPTY and chars and chars[-1] in " \t" and line[done : done + 1] in _closing:
-            # the white space belongs to it: without it there would be none
+        elif (
+            tag.kind == EMPTY
+            and chars
+            and chars[-1] in " \t"
+            and line[done : done + 1] in _closing
+            and not (current.tags and current.tags[-1][1] == len(chars))
+        ):  # the white space belongs to it: without it there would be none
             before = current.raw.pop()
             del chars[-1], current.places[-1]
             current.tags.append((number, len(chars), before + line[tag.start : done]))
@@ -331,15 +341,3 @@ def _characters(line: str, start: int, end: int, chars: list[str], stretch: Stre
     chars.extend(line[start:end])
     stretch.raw.extend(line[start:end])
     stretch.places.extend(range(start, end))
-
-
-def without_tags(line: str) -> str:
-    """Return the text of a line for training: without tags, and with a space for every element that ends a sentence.
-
-    >>> without_tags("one<br/>two <b>th</b>ree")
-    'one two three'
-    """
-    tags = find_tags(line)
-    if not tags:
-        return line
-    return " ".join("".join(stretch.raw) for stretch in stretches(line, tags))

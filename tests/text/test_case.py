@@ -152,3 +152,9 @@ def test_an_unknown_word_at_a_sentence_start_is_cased_as_rare_words_are():
     german.counts |= {"hof": {"Hof": 1}, "tür": {"Tür": 1}}
     assert not german.lowers_unknown
     assert german.unseen("Schuhe") == "Schuhe"
+
+
+def test_what_goes_on_small_behind_a_mark_does_so_in_the_translation() -> None:
+    assert recase(["oh", "!", "you", "?", "yes"], ["Ah", "!", "toi", "?", "oui"]) == ["Oh", "!", "you", "?", "yes"]
+    assert recase(["oh", "!", "you", "?", "yes"], ["Ah", "!", "toi", "?", "Oui"]) == ["Oh", "!", "You", "?", "Yes"]
+    assert recase(["oh", ".", "you"], ["Ah", "toi"]) == ["Oh", ".", "You"]

@@ -26,6 +26,11 @@ def test_a_number_is_written_as_the_other_language_does_and_comes_back(whole, pa
     assert as_written_in(there, two, one) == written(number, one)
 
 
+def test_signs_stay_and_plain_spaces_stand_between_thousands():
+    assert as_written_in("-1 299,95", "fr", "en") == "-1,299.95"
+    assert as_written_in("−1,299.95", "en", "de") == "−1.299,95"
+
+
 @pytest.mark.parametrize("figure", ["10:30", "1.2.3", "1,23,4", "12/05/2020", "3-4", "1,2345"])
 def test_what_is_not_surely_a_number_stays(figure):
     assert as_written_in(figure, "en", "de") == figure

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from camber.text.protect import find_spans
+from camber.text.protect import find_spans, with_titles
 from camber.text.sentences import split_sentences
 
 
@@ -30,6 +30,35 @@ def test_sentences_are_found(language: str, sentences: list[str]) -> None:
     line = blank.join(sentences)
     found = split_sentences(line, language, find_spans(line))
     assert [line[start:end] for start, end in found] == sentences
+
+
+@pytest.mark.parametrize(
+    ("line", "sentences"),
+    [
+        ("# A heading. Two", ["A heading.", "Two"]),
+        ("  * an item", ["an item"]),
+        ("- [x] done", ["done"]),
+        ("> > quoted", ["quoted"]),
+        ("a) first b) second", ["first b) second"]),
+        (".. note:: Mind this.", ["Mind this."]),
+        (".. _a label:", []),
+        (":param x: the value", ["the value"]),
+        ("* * *", ["*"]),
+        ("3. Oktober", ["3. Oktober"]),
+        ("#tag *emphasis*", ["#tag *emphasis*"]),
+        ("one\ttwo \u2028 three\x85", ["one", "two", "three"]),
+        ("see `a\tb` there", ["see `a\tb` there"]),
+    ],
+)
+def test_what_begins_a_line_and_ends_a_cell_is_in_no_sentence(line: str, sentences: list[str]) -> None:
+    found = split_sentences(line, "de", find_spans(line))
+    assert [line[start:end] for start, end in found] == sentences
+
+
+def test_no_sentence_ends_inside_of_a_title() -> None:
+    line = "Voir :ref:`Une phrase. Deux phrases <x>` ici. Fin."
+    found = split_sentences(line, "fr", with_titles(find_spans(line)))
+    assert [line[start:end] for start, end in found] == [line[:-5], "Fin."]
 
 
 @given(

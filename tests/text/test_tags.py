@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys.identity import Links, identity
 
-from camber.text.tags import BLOCKS, find_tags, stretches, without_tags
+from camber.text.marks import without_markup
+from camber.text.tags import BLOCKS, find_tags, stretches
 
 TAG = re.compile(r"<!--.*?-->|<[^>]+>")
 
@@ -75,6 +76,11 @@ CASES = {
     "tags in code": "Write ``<b>`` or `</b>`",
     "an invisible space at the beginning of a pair": "one <b>\u200btwo</b> three",
     "an invisible space at the end of a pair": "one <b>two\u200b</b> three",
+    "tags of programs": "Press <0>here</0> or <1/> <2>there <3>now</3></2>",
+    "a name that is not translated": "<b class='x notranslate'>Camber Pro</b> is a name",
+    "a document type": "<!DOCTYPE html><p>one</p>",
+    "a script": "one<script>x = '<b>';</script>two <style>p {color: red}</style>",
+    "white space before a tag that stands alone": "<b>two </b><x id='2'/>. Five",
     "Chinese": "他们<b>俩都</b>在。<i>我们</i>走吧！",
 }  # fmt: skip
 ENTITIES = ("A&nbsp;B &amp; C &lt;tag&gt;", "caf&eacute; &#8364; &#x20AC; &bogus; &", "a &lt; <b>b &amp;</b> c", "R&D")
@@ -155,11 +161,22 @@ def test_all_tags_of_a_translation_are_those_of_its_source(name: str, told) -> N
         ("one <x/>two", "<x/>twox onex"),
         ("one<x/> two", "twox onex<x/>"),
         ('press <bpt i="1"/>here<ept i="1"/> now', 'nowx <bpt i="1"/>herex<ept i="1"/> pressx'),
+        ("press <0>here</0> <1/>now", "<1/>nowx <0>herex</0> pressx"),
+        ("one <3 two > three", "threex > twox <3 onex"),
+        ("one <b class='notranslate'>two three</b>", "<b class='notranslate'>two three</b> onex"),
+        ("one two<script>a b</script>three four", "twox onex<script>a b</script>fourx threex"),
         ("un<b>belie</b>vable thing", "thingx <b>unbelievablex</b>"),
     ],
 )
 def test_tags_go_where_their_words_went(line: str, expected: str) -> None:
     assert identity(backwards, source_lang="en", target_lang="en").translate([line], format="html") == [expected]
+
+
+def test_white_space_of_a_tag_is_not_left_at_an_end() -> None:
+    model = identity(lambda tokens: (["a"], [(0, 0)]))
+    assert model.translate(["one <x/> two"], format="html") == ["a <x/>"]
+    last = identity(lambda tokens: (["a"], [(len(tokens) - 1, 0)]))
+    assert last.translate(["one <x/>, two"], format="html") == ["<x/> a"]
 
 
 NAMES = st.sampled_from(["b", "i", "a href='u'", 'g id="1"'])
@@ -187,12 +204,12 @@ def test_any_tree_of_tags_comes_back(line: str) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(TREES, st.sampled_from([backwards, shuffled]), st.booleans())
-def test_trees_stay_trees_and_text_is_that_of_a_line_without_tags(line: str, told, split: bool) -> None:
+def test_trees_stay_trees_and_text_is_that_of_a_line_without_markup(line: str, told, split: bool) -> None:
     model = identity(told, split=split)
     (out,) = model.translate([line], format="html")
     assert Counter(TAG.findall(out)) == Counter(TAG.findall(line))
     assert nested(out)
-    (bare,) = model.translate([without_tags(line)])
+    (bare,) = model.translate([without_markup(line)])
     assert TAG.sub("", out).split() == bare.split() or SPACED.search(line)
     assert "".join(TAG.sub("", out).split()) == "".join(bare.split())
 

@@ -188,3 +188,32 @@ def test_words_are_the_same_however_their_accents_are_stored() -> None:
     assert identity().translate([apart]) == [apart]  # what is not translated stays as it is stored
     settings = TextSettings(tokenizer="none")
     assert "".join(TextPipeline(settings).source_tokens(apart)) == "".join(apart.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "told", "links", "expected"),
+    [
+        ("&Datei", ["&amp;", "file"], [(0, 0), (1, 1)], "&File"),
+        ("nimm \\\\alpha", ["take", "\\", "\\", "alpha"], [(0, 0), (1, 1), (2, 2), (3, 3)], "take \\\\alpha"),
+        ("vor{x}", ["pre", "@var@"], [(0, 0), (1, 1)], "pre{x}"),
+        ("l'{x}", ["the", "@var@"], [(0, 0), (1, 1)], "the {x}"),
+        ("vor {x}", ["pre", "@var@"], [(0, 0), (1, 1)], "pre {x}"),
+        ("vor{x} da", ["there", "@var@", "pre"], [(0, 2), (1, 1), (2, 0)], "there {x} pre"),
+        ("本{x}书", ["book", "@var@", "books"], [(0, 0), (1, 1), (2, 2)], "book {x} books"),
+        ("ja / nein", ["yes", "/", "no"], [(0, 0), (1, 1), (2, 2)], "yes / no"),
+        ("ja/nein", ["yes", "/", "no"], [(0, 0), (1, 1), (2, 2)], "yes/no"),
+    ],
+)
+def test_white_space_beside_marks_and_protected_text_is_that_of_the_source(line, told, links, expected) -> None:
+    text = TextPipeline(TextSettings(source_lang="fr", target_lang="en"))
+    source = text.prepare(line)
+    assert text.finish(told, source, links).casefold() == expected.casefold()
+
+
+def test_a_language_keeps_its_own_space_before_marks_that_it_has_a_habit_for() -> None:
+    text = TextPipeline(TextSettings(source_lang="de", target_lang="en"))
+    source = text.prepare("std::typ")
+    assert text.finish(["std", ":", ":", "kind"], source, [(0, 0), (1, 1), (2, 2), (3, 3)]) == "std::kind"
+    text = TextPipeline(TextSettings(source_lang="en", target_lang="fr"), spaces={":": "\u00a0"})
+    source = text.prepare("yes: {x}")
+    assert text.finish(["oui", ":", "@var@"], source, [(0, 0), (1, 1), (2, 2)]) == "oui\u00a0: {x}"
