@@ -35,6 +35,8 @@ def of_line(text: TextPipeline, match: Match, line: str, format: str, sentences:
         if found is None and len(sentences) == 1 and len(sentences[0].tags) == len(asked.codes):
             found = _by_alignment(text, match, sentences[0])
         return found
+    if any(sentence.tags for sentence in sentences):  # marks that are no tags elsewhere
+        return _by_alignment(text, match, sentences[0]) if len(sentences) == 1 else None
     return match.target if format == TEXT else html.escape(match.target, quote=False)
 
 

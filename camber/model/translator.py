@@ -304,7 +304,7 @@ class Translator(Generic[Search]):
         assert self.memory is not None
         line, sentences = paragraph.line, paragraph.sentences
         protected = any(sentence.protected for sentence in sentences)
-        tokens = () if protected else [token for item in sentences for token in item.tokens]
+        tokens = () if protected or paragraph.marked else [token for item in sentences for token in item.tokens]
         if format == TEXT and MARK not in line and not any(sentence.tags for sentence in sentences):
             return self.memory.recall(line, tokens)
         match = self.memory.recalled(line, tokens) or self.memory.recalled(segment_in(line, format).text)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from camber.text.retag import PlacedTag
+
+_tags = re.compile("<[^<>]*>")
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Paragraph:
 
     @property
     def marked(self) -> bool:
-        """Whether something but white space stands around the sentences: what makes the line an item, say, or tags."""
-        return not all(part.isspace() or not part for part in self.between)
+        """Whether more than white space and tags stands around the sentences: a bullet, say."""
+        return any(_tags.sub("", part).strip() for part in self.between)
 
     def join(self, texts: list[str]) -> str:
         """Put the translations of the sentences together."""

@@ -107,6 +107,26 @@ def test_tags_of_a_plain_line_come_back_too(model: Path) -> None:
     assert translator.translate(["el zorbo"], ONE) == ["the blorp & co"]
 
 
+@pytest.mark.parametrize("fuzzy", [None, 0.7])
+def test_marks_of_a_plain_line_come_back_too(model: Path, fuzzy: float | None) -> None:
+    translator = camber.load(model)
+    bullet, heading, emphasis, cells = translator.translate(
+        ["* el zorbo", "# El zorbo", "el *zorbo*", "| el zorbo | hola |"], ONE, fuzzy=fuzzy
+    )
+    assert (bullet, heading) == ("* the blorp & co", "# the blorp & co")
+    assert emphasis.count("*") == 2
+    assert emphasis.replace("*", "") == "the blorp & co"
+    assert cells.startswith("| the blorp & co | ")
+    assert cells.endswith(" |")
+
+
+def test_an_item_that_was_added_with_its_bullet_comes_back_letter_by_letter(model: Path, tmp_path: Path) -> None:
+    path = shutil.copytree(model, tmp_path / "m")
+    translator = camber.add(path, ["* abre  la puerta"], ["- open *the*  door"])
+    for fuzzy in (None, 0.7, 1.0):
+        assert translator.translate(["* abre  la puerta"], ONE, fuzzy=fuzzy) == ["- open *the*  door"]
+
+
 def test_what_was_added_with_its_tags_comes_back_letter_by_letter(model: Path, tmp_path: Path) -> None:
     path = shutil.copytree(model, tmp_path / "m")
     pair = 'abre <b id="1">la  puerta</b>', '<b id="1">open</b>  the <i>door</i>'
