@@ -246,6 +246,8 @@ def _languages(source: str, target: str) -> Languages:
 
 def _tell_of_nothing(report: ImportReport, languages: Languages) -> None:
     problem = f"no pair from {languages.source} to {languages.target} was found"
+    if all(file.problem for file in report.files):
+        raise CamberError(f"{problem}:\n{report}")
     codes = sum((file.tally.languages for file in report.files), Counter[str]())
     there = f" (there are texts in {', '.join(sorted(codes))})" if codes else ""
     raise CamberError(f"{problem}:\n{report}\n  check the languages{there}, or give files with translations")

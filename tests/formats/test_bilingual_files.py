@@ -90,6 +90,19 @@ def test_packed_files_and_archives_are_told_by_content(tmp_path: Path) -> None:
     assert [file.path for file in files_in(archive)] == [f"{archive}/in/memory.tmx", f"{archive}/b.tsv"]
 
 
+def test_what_else_is_in_an_archive_is_left_out(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as out:
+        out.writestr("picture.png", b"\x89PNG\0\0")
+        out.writestr("project.xml", '<?xml version="1.0"?><project/>')
+        out.writestr("a.tsv", "a\tx\n")
+    units, tally = read(tmp_path / "a.zip")
+    assert texts(units) == [("a", "x")]
+    assert tally.skipped == {"of another format": 2}
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0\0")
+    with pytest.raises(InputError, match="not a text"):
+        read(tmp_path / "picture.png")
+
+
 def test_archives_that_are_damaged_or_hold_too_much_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +131,9 @@ def test_archives_that_are_damaged_or_hold_too_much_are_refused(
     [
         ("a\tx\nb\ty\n", [("a", "x"), ("b", "y")]),
         ('a "quoted" one\tx\n', [('a "quoted" one', "x")]),
+        ('"a ""quoted"" one"\t"x"\n', [('a "quoted" one', '"x"')]),
+        ('"""a"""\t"x"" y"\n', [('"a"', 'x" y')]),
+        ('"a" and "b"\t""\na ""b"\t"x"" y\n', [('"a" and "b"', '""'), ('a ""b"', '"x"" y')]),
         ('\ufeffa,"x, y"\r\n"b\nc",z\r\n', [("a", "x, y"), ("b c", "z")]),
         ("a;x\nb;y\n", [("a", "x"), ("b", "y")]),
         ("fr\ten\tnote\nx\ta\tn\n", [("a", "x")]),

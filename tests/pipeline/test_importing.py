@@ -59,6 +59,10 @@ def test_where_nothing_was_found_the_languages_that_are_there_are_named(tmp_path
         import_files(path, "de", "en", tmp_path / "out")
     with pytest.raises(CamberError, match=r"check the languages, or give"):
         import_files(tmx(tmp_path), "de", "en", tmp_path / "out")
+    path.write_text("<tmx>")
+    with pytest.raises(CamberError) as told:
+        import_files(path, "en", "fr", tmp_path / "out")
+    assert "check the languages" not in str(told.value)
 
 
 def test_without_a_place_for_them_pairs_are_counted_only(tmp_path: Path, files: list[Path]) -> None:

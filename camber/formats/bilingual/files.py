@@ -119,18 +119,29 @@ PLAIN = UnitFormat(lambda head: True, _reader("bilingual.table.read_plain"))
 
 
 class UnitFile:
-    """A file of units, or one inside of an archive; `path` is its name for people."""
+    """A file of units, or one `inside` of an archive; `path` is its name for people."""
 
-    def __init__(self, path: str, opened: Callable[[], AbstractContextManager[IO[bytes]]]) -> None:
-        self.path, self._opened = path, opened
+    def __init__(
+        self, path: str, opened: Callable[[], AbstractContextManager[IO[bytes]]], *, inside: bool = False
+    ) -> None:
+        self.path, self._opened, self._inside = path, opened, inside
         self.format = ""  # known once it was looked at
 
     def units(self, languages: Languages, tally: Tally) -> Iterator[Unit]:
-        """Yield the units between two languages; `tally` counts them, and what was left out."""
+        """Yield the units between two languages; `tally` counts them, and what was left out.
+
+        What else is in an archive, such as pictures, is left out, too.
+        """
         with self._opened() as raw:
             start = raw.read(_HEAD)
             head = head_of(start, self.path)
-            self.format = format_of(head)
+            try:
+                self.format = format_of(head)
+            except InputError:
+                if not self._inside:
+                    raise
+                tally.skipped["of another format"] += 1
+                return
             if head.data.strip():
                 stream = io.BufferedReader(_Rejoined(start, raw), _HEAD)
                 yield from UNIT_FORMATS.load(self.format).read(stream, self.path, languages, tally)
@@ -200,7 +211,7 @@ def files_in(path: str | Path) -> Iterator[UnitFile]:
     if not archive.members:
         raise InputError("this archive holds no files", path, remedy="give one with translation files")
     for member in archive.members:
-        yield UnitFile(f"{path}/{member.filename}", archive.opener(member))
+        yield UnitFile(f"{path}/{member.filename}", archive.opener(member), inside=True)
 
 
 class _Archive:

@@ -13,6 +13,7 @@ from camber.formats.bilingual.languages import OTHER, Languages, nearest, nearne
 from camber.formats.bilingual.unit import CONFIRMED, FUZZY, NEW, REVIEW, TRANSLATED, Segment, Tally, Unit
 
 _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,2}")
+_QUOTED = re.compile(r'"(?=.*[^"]"")(?:[^"]|"")++"')
 _BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 #: what headers call the columns
 _NAMES = {
@@ -99,10 +100,10 @@ def rows_of(stream: IO[bytes], path: str) -> Iterator[tuple[int, list[str]]]:
         return
     mark = max("\t;,", key=lambda mark: (first[1].count(mark), mark == ","))
     if "\t" in first[1]:  # tabs need no quotation marks around cells
-        yield first[0], first[1].split("\t")
+        yield first[0], _tabbed(first[1])
         for number, line in lines:
             if line.strip():
-                yield number, line.split("\t")
+                yield number, _tabbed(line)
         return
     at = first[0]
 
@@ -121,6 +122,18 @@ def rows_of(stream: IO[bytes], path: str) -> Iterator[tuple[int, list[str]]]:
             start = at + 1
     except csv.Error as error:
         raise InputError(f"not a table ({error})", path, start, remedy="check the quotation marks") from None
+
+
+def _tabbed(line: str) -> list[str]:
+    """Cut a line at its tabs; a cell is quoted where that shows: all quotation marks inside are doubled, as Excel does.
+
+    >>> _tabbed('"A ""b"" c"\\t"d"')
+    ['A "b" c', '"d"']
+    """
+    cells = line.split("\t")
+    if '""' not in line:
+        return cells
+    return [cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(cell) else cell for cell in cells]
 
 
 def lines_of(stream: IO[bytes], path: str) -> Iterator[tuple[int, str]]:
