@@ -18,6 +18,7 @@ from camber.formats.bilingual.files import files_in
 from camber.formats.bilingual.languages import Languages
 from camber.formats.bilingual.unit import Tally
 from camber.formats.cdec.grammars import read_cdec_grammar
+from camber.formats.documents.files import open_document
 from camber.formats.glossary.glossary import Glossary
 from camber.formats.moses.phrase_table import read_moses
 from camber.nbest import NBest
@@ -346,3 +347,38 @@ def test_gold_links_are_the_same_by_rows_and_by_lines(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one.offsets, two.offsets)
     assert rows.sure.links.tolist() == [[0, 2], [1, 0]]
     assert rows.possible.offsets.tolist() == [0, 1, 3]
+
+
+#: what is before, a unit, and what is behind, of files that are translated in place
+UNITS = {
+    "xliff": (
+        '<xliff version="1.2"><file source-language="fr" target-language="en"><body xml:space="preserve">',
+        "<trans-unit><source>a\n<g>b</g></source></trans-unit>",
+        "</body></file></xliff>",
+    ),
+    "segments": (
+        '<xliff version="1.2"><file source-language="fr" target-language="en"><body>',
+        '<trans-unit><source>a</source><seg-source><mrk mtype="seg" mid="1">a</mrk></seg-source></trans-unit>',
+        "</body></file></xliff>",
+    ),
+    "newer": (
+        '<xliff version="2.0" srcLang="fr"><file>',
+        "<unit><segment><source>a</source></segment></unit>",
+        "</file></xliff>",
+    ),
+    "tmx": ("<tmx><body>", '<tu><tuv xml:lang="fr"><seg>a</seg></tuv></tu>', "</body></tmx>"),
+    "po": ("", 'msgid "a\\nb"\nmsgstr ""\n\n', ""),
+    "html": ("<!DOCTYPE html>", "<p>a <b>b</b></p><pre>c\nd</pre>", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_file_of_very_many_segments_is_opened_and_filled_in_time_that_grows_with_it(name: str) -> None:
+    before, unit, after = UNITS[name]
+    text = before + unit * 9000 + after
+    with bounded(len(text), 4):
+        document = open_document(text.encode(), name, Languages("fr", "en"))
+    assert document is not None
+    with bounded(len(text), 4):
+        written = document.bytes_with([slot.texts for slot in document.slots])
+    assert (len(written) > len(text)) == (name != "html")

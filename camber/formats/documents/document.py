@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from camber.errors import InputError
@@ -47,6 +48,11 @@ class Document:
     slots: list[Slot] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)  # why other places are left alone
     always: list[Edit] = field(default_factory=list)  # what else changes as soon as something is translated
+
+    @cached_property
+    def line_end(self) -> str:
+        """How lines of the file end."""
+        return "\r\n" if "\r\n" in self.text else "\n" if "\n" in self.text or "\r" not in self.text else "\r"
 
     def lines(self) -> Iterator[int]:
         """Yield the line of every slot; slots are in their order."""

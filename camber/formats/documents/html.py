@@ -45,7 +45,7 @@ def open_html(data: bytes, path: str, languages: Languages, *, everything: bool 
         if start < end and _has_words(text[start:end]):
             place = bisect(preformatted, (start, len(text))) - 1
             lines = place >= 0 and end <= preformatted[place][1]
-            document.slots.append(_slot(text, start, end, lines=lines))
+            document.slots.append(_slot(document, start, end, lines=lines))
     return document
 
 
@@ -69,12 +69,12 @@ def _segment(content: str) -> Segment:
     return Segment(tuple(piece for piece in (*pieces, html.unescape(content[done:])) if piece))
 
 
-def _slot(text: str, start: int, end: int, *, lines: bool) -> Slot:
+def _slot(document: Document, start: int, end: int, *, lines: bool) -> Slot:
     """Return a place for a text, whose lines are lines of its translation if it is preformatted."""
-    content, line_end = text[start:end], "\r\n" if "\r\n" in text else "\n"
+    content = document.text[start:end]
 
     def edits(texts: Sequence[str]) -> list[Edit]:
-        return [Edit(start, end, without_marks(texts[0], line_end) if lines else texts[0])]
+        return [Edit(start, end, without_marks(texts[0], document.line_end) if lines else texts[0])]
 
     return Slot(start, (with_marks(content, HTML) if lines else content,), edits)
 

@@ -32,7 +32,6 @@ def open_po(data: bytes, path: str, languages: Languages, *, everything: bool = 
     text = decoded_exactly(data, encoding, path)
     document = Document(path, text, encoding, "text")
     rule = plural_rule({})
-    end = "\r\n" if "\r\n" in text else "\n" if "\n" in text or "\r" not in text else "\r"
     for entry in entries_of(text, path):
         if entry.is_header:
             header = header_of(entry)
@@ -55,16 +54,16 @@ def open_po(data: bytes, path: str, languages: Languages, *, everything: bool = 
         if not any(map(str.strip, sources)):
             document.counts["empty source"] += 1
             continue
-        document.slots.append(_slot(text, entry, forms, sources, end))
+        document.slots.append(_slot(document, entry, forms, sources))
     return document
 
 
-def _slot(text: str, entry: Entry, forms: Sequence[str], sources: Sequence[str], end: str) -> Slot:
+def _slot(document: Document, entry: Entry, forms: Sequence[str], sources: Sequence[str]) -> Slot:
     """Return the place of an entry's translations; line ends are those of the source, or of what is remembered."""
     texts = [source.strip("\n") for source in sources]  # a message begins and ends as its source does
 
     def edits(translations: Sequence[str]) -> list[Edit]:
-        changes = _flagged(text, entry, end)
+        changes, end = _flagged(document.text, entry, document.line_end), document.line_end
         for name, source, inner, translation in zip(forms, sources, texts, translations, strict=True):
             part, whole = entry.parts[name], source.replace(inner, without_marks(translation), 1) if inner else source
             changes.append(Edit(part.start, part.end, quoted(whole, len(name) + 1, end)))

@@ -77,20 +77,16 @@ def _newer(document: Document, unit: Node, everything: bool) -> None:
         elif not _is_blank(target) and not everything:
             document.counts["already translated"] += 1
         else:
-            document.slots.append(_slot_of_newer(document.text, segment, source, target))
+            document.slots.append(_slot_of_newer(document, segment, source, target))
 
 
-def _slot_of_newer(text: str, segment: Node, source: Node, target: Node | None) -> Slot:
+def _slot_of_newer(document: Document, segment: Node, source: Node, target: Node | None) -> Slot:
     def edits(texts: Sequence[str]) -> list[Edit]:
         state = segment.setting("state", TRANSLATED) + segment.setting("subState", MADE_BY)
-        return [*_joined(state), *_put(text, source, source, target, _written(text, texts[0]))]
+        content = without_marks(texts[0], document.line_end)
+        return [*_joined(state), *_put(document.text, source, source, target, content)]
 
     return Slot(source.start, (_text_of(source),), edits)
-
-
-def _written(text: str, translation: str) -> str:
-    """Return a translation with the line ends of the file."""
-    return without_marks(translation, "\r\n" if "\r\n" in text else "\n")
 
 
 def _joined(edits: list[Edit]) -> list[Edit]:
@@ -127,7 +123,7 @@ def _older(document: Document, unit: Node, everything: bool) -> None:
         return
 
     def edits(texts: Sequence[str]) -> list[Edit]:
-        content = _written(document.text, texts[0])
+        content = without_marks(texts[0], document.line_end)
         return [*_states(unit, target), *_put(document.text, source, parted or source, target, content, _STATE)]
 
     document.slots.append(Slot(source.start, (_text_of(source),), edits))
@@ -180,7 +176,7 @@ def _in_segments(
         return
 
     def edits(translations: Sequence[str]) -> list[Edit]:
-        texts = [_written(document.text, translation) for translation in translations]
+        texts = [without_marks(translation, document.line_end) for translation in translations]
         changes: list[Edit] = []
         for mark in wanted:
             seg = said.get(mark.get("mid"))
