@@ -323,10 +323,12 @@ def test_words_that_belong_together_light_up_by_mouse_and_by_keys(page: Browser)
     lit = "return [...document.querySelectorAll('.words .on')].map(e => e.dataset.side + ':' + e.textContent)"
     page.wait("return document.querySelectorAll('.words .on').length >= 2")
     assert {"source:fichier", "target:file"} <= set(page.run(lit))
+    assert re.fullmatch(r"fichier → file · confidence \d+ %", page.text(".told"))
     page.run("document.querySelector('.words [data-side=source]').focus()")
     page.press("right")
     assert page.run("return document.activeElement.dataset.at") == "1"
     page.wait("return [...document.querySelectorAll('.words .on')].some(e => e.dataset.side === 'target')")
+    assert page.text(".told").startswith("est → ")
 
 
 @browsing

@@ -40,6 +40,7 @@ export function partners(links, side, position) {
 
 function light(line, side, position, on) {
   for (const element of line.querySelectorAll(".on")) element.classList.remove("on");
+  line.told.textContent = on ? told(line.piece, side, position) : "";
   if (!on) return;
   const links = line.links;
   const mark = (which, at) => {
@@ -55,6 +56,14 @@ function light(line, side, position, on) {
   for (const at of found) mark(other, at);
   // the words that share a counterpart with this one
   for (const at of found) for (const back of partners(links, other, at)) mark(side, back);
+}
+
+// What there is to say of a word: what it stands for, how sure the engine is of it, of which term it is.
+function told(piece, side, at) {
+  const [own, others] = side === "source" ? [piece.tokens, piece.words] : [piece.words, piece.tokens];
+  const found = [...new Set(partners(piece.links, side, at))].sort((a, b) => a - b).map((k) => others[k]);
+  const pair = side === "source" ? `${own[at]} → ${found.join(" ") || "∅"}` : `${found.join(" ") || "∅"} → ${own[at]}`;
+  return [pair, saying(piece, side, at)].filter(Boolean).join(" · ");
 }
 
 function word(line, side, at, text, classes, title) {
@@ -283,6 +292,8 @@ function inside(piece, model, acts) {
 export function lineView(piece, model, acts, open) {
   const line = make("article", { class: "line", "aria-label": `line ${piece.place + 1}` });
   line.links = piece.links;
+  line.piece = piece;
+  line.told = make("span", { class: "soft told" });
   const [source, target] = [{ code: model.source, rtl: model.source_rtl }, { code: model.target, rtl: model.target_rtl }];
   line.append(row(line, piece, "source", piece.tokens, "Words of the text", source),
     row(line, piece, "target", piece.words, "Words of the translation", target));
@@ -296,6 +307,7 @@ export function lineView(piece, model, acts, open) {
   const buttons = make("div", { class: "row" });
   if (acts.edit) buttons.append(make("button", { type: "button", class: "edit", onclick: () => acts.edit(piece, line) }, "Edit"));
   if (acts.confirm) buttons.append(make("button", { type: "button", class: "confirm", onclick: () => acts.confirm(piece, piece.text) }, "Confirm"));
+  buttons.append(line.told);
   line.append(buttons);
   if (piece.matches.length) {
     line.append(make("h3", {}, "In the memory"));
