@@ -81,7 +81,7 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monosp
 figure{margin:1rem 0;background:var(--panel);border:1px solid var(--line);border-radius:10px;
  padding:1rem 1rem .7rem;overflow-x:auto;width:fit-content;max-width:100%}
 .pair figure{width:auto}
-.flow{display:flex;flex-wrap:wrap;gap:1rem;margin:1rem 0}
+.flow{display:flex;flex-wrap:wrap;align-items:start;gap:1rem;margin:1rem 0}
 .flow figure{flex:0 1 auto;margin:0;max-width:100%}
 figcaption{margin-top:.5rem}
 figcaption b{color:var(--ink);font-weight:550}
