@@ -21,7 +21,7 @@ from camber.arrays.types import I8
 from camber.corpus.bitext import Bitext, Sentences
 from camber.corpus.vocabulary import Vocabulary
 from camber.engine import LOCAL, Engine
-from camber.progress import log
+from camber.progress import log, step
 from camber.settings import Settings, setting
 
 #: Longer sentences are cut: the HMM's time grows with the third power of the length.
@@ -90,14 +90,17 @@ def align_added(aligner: Aligner, bitext: Bitext, engine: Engine = LOCAL) -> tup
 
 
 def _trainer(bitext: Bitext, engine: Engine, scratch: Scratch = UNLIMITED) -> Trainer:
-    index = link_index(bitext, scratch)
+    with step("index links"):
+        index = link_index(bitext, scratch)
     return Trainer(bitext, index, alpha=_ALPHA, cognates=_COGNATES, p_null=_P_NULL, engine=engine)
 
 
 def _links(trainer: Trainer, method: str, bitext: Bitext, owner: I8) -> Alignment:
     """Read the links out of a trainer, as links of the whole pairs."""
-    alignment = symmetrise(*trainer.decode(_THRESHOLD), method)
-    return alignment if trainer.bitext is bitext else _join(alignment, trainer.bitext, bitext, owner)
+    directions = trainer.decode(_THRESHOLD)
+    with step("symmetrise"):
+        alignment = symmetrise(*directions, method)
+        return alignment if trainer.bitext is bitext else _join(alignment, trainer.bitext, bitext, owner)
 
 
 def _encoded(text: Sentences, known: Vocabulary) -> Sentences:

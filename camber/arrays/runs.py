@@ -80,16 +80,20 @@ class SortedRuns:
             kept.append(column)
         self._held += count
 
-    def ranges(self, most: int | None = None, width: int = 1) -> Iterator[Piece]:
-        """Yield the rows in ranges of keys, each of about `most` rows; none cuts through equal values of key // width.
-
-        Nothing can be added any more.
-        """
+    def sort(self) -> None:
+        """Sort what is in memory; nothing can be added any more."""
         if self._held:
             if self._runs:
                 self._write()
             else:
                 self._runs.append(self._run(None))
+
+    def ranges(self, most: int | None = None, width: int = 1) -> Iterator[Piece]:
+        """Yield the rows in ranges of keys, each of about `most` rows; none cuts through equal values of key // width.
+
+        Nothing can be added any more.
+        """
+        self.sort()
         bounds = self._bounds(len(self) if most is None else most, width)
         edges = [[_place(run, bound) for bound in bounds] + [run.rows] for run in self._runs]
         starts = [0] * len(self._runs)

@@ -12,6 +12,7 @@ import numpy as np
 from camber.arrays.types import I8, Bools
 from camber.corpus.digests import digests, numbers
 from camber.errors import CamberError
+from camber.progress import each
 
 #: with fewer dev sentences, untuned weights are the better bet
 FEWEST_TO_TUNE = 30
@@ -175,5 +176,6 @@ def _hanging_together(source: Sequence[str], target: Sequence[str]) -> I8:
 
 def _numbered(lines: Sequence[str]) -> tuple[I8, Bools]:
     """Number lines that are the same alike, int64[lines], and say which are blank; no line is kept."""
-    found = numbers(digests(map(_comparable, lines))).astype(np.int64)
+    told = each(lines, "compare lines", unit="lines")
+    found = numbers(digests(map(_comparable, told))).astype(np.int64)
     return found, np.fromiter((not line or line.isspace() for line in lines), bool, len(lines))

@@ -22,6 +22,7 @@ from camber.errors import CamberError
 from camber.kernel import kernel, kernel_inlined
 from camber.kernel.table import capacity_for, mix, record_slot
 from camber.lm.trie import BEGIN, END
+from camber.progress import each
 
 #: A table of n-grams by prefix and last word (-1: a free slot)
 ENTRY = np.dtype([("key", "i8"), ("gram", "i8")])
@@ -64,7 +65,7 @@ def count_ngrams(
     grams: I4 = scratch.empty((len(tokens),), np.int32)  # which n-gram begins at a token; -1 where none fits
     grams[:] = tokens
     start = 1
-    for n in range(2, order + 1):
+    for n in each(range(2, order + 1), "count n-grams", unit="orders"):
         fits, again = _room(tokens, grams, n, count)
         prefix, word, suffix = (scratch.empty((fits,), np.int32) for _ in range(3))
         new = _Columns(prefix, word, suffix, scratch.empty((fits,), np.int32))

@@ -33,7 +33,7 @@ from camber.lm.arpa import write_arpa
 from camber.lm.counting import Level, count_ngrams
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
 from camber.numbers import is_whole
-from camber.progress import log
+from camber.progress import each, log
 from camber.settings import Settings, setting
 
 #: Discounts where the data do not define them (those of lmplz' --discount_fallback)
@@ -137,7 +137,7 @@ def estimate(
     dropped = np.zeros(size if any(len(level.dropped) for level in levels) else 0, bool)
     gamma = np.zeros(1)  # of the n-grams that are one word shorter
     probability = np.array([1 / (len(trie.words) - 1)])  # uniform, without <s>
-    for n in range(1, len(levels) + 1):
+    for n in each(range(1, len(levels) + 1), "smooth", unit="orders"):
         level = levels[n - 1]
         here = slice(int(starts[n]), int(starts[n + 1]))
         trie.prefix[here], trie.word[here], trie.suffix[here] = level.prefix, level.word, level.suffix

@@ -97,13 +97,14 @@ class Segments:
         A pair without words on one of its sides is left out. `coded` has rows of which both sides have inline codes;
         of a pair that came with several, the last ones stay.
         """
-        pairs = numbers(digests(f"{len(one)} {one}{other}" for one, other in zip(source, target, strict=True)))
+        both = each(zip(source, target, strict=True), "compare pairs", len(source), "pairs")
+        pairs = numbers(digests(f"{len(one)} {one}{other}" for one, other in both))
         times = np.bincount(pairs)
         last = np.zeros(len(times), np.int64)
         last[pairs] = np.arange(len(pairs))  # of equal pairs, the number of the last one stays
         candidates = np.sort(last)
         candidates = candidates[np.fromiter((bool(target[row].strip()) for row in candidates), bool, len(candidates))]
-        lines = numbers(digests(source[row] for row in candidates))
+        lines = numbers(digests(source[row] for row in each(candidates, "compare lines", unit="lines")))
         encoder = Encoder()  # of different lines
         different = candidates[np.unique(lines, return_index=True)[1]]
         chunks = ([source[row] for row in different[at : at + _CHUNK]] for at in range(0, len(different), _CHUNK))
@@ -136,7 +137,8 @@ class Segments:
             "link_offsets": link_offsets,
         }
         for side, name in ((source, "source"), (target, "target")):
-            arrays[name], arrays[f"{name}_offsets"] = _joined(side[row] for row in chosen)
+            texts = (side[row] for row in each(chosen, f"keep {name} texts", unit="lines"))
+            arrays[name], arrays[f"{name}_offsets"] = _joined(texts)
         if coded:
             known = {(source[row], target[row]): both for row, both in sorted(coded.items())}
             texts = ("\n".join(known.get((source[row], target[row]), ())) for row in chosen)

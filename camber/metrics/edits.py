@@ -76,7 +76,8 @@ def edits(hypotheses: list[list[int]], references: list[list[int]], pairs: I8) -
     band = np.minimum(columns + 1, 2 * _half(columns / np.maximum(words, 1)) + 1)
     room = _Room.of(*(int(sizes.max(initial=0)) for sizes in (words, columns, band)))
     counts = np.empty(len(pairs), np.int64)
-    for first in each(range(0, len(pairs), _TOGETHER), "count edits"):
+    blocks = range(0, len(pairs), _TOGETHER)
+    for first in each(blocks, "count edits", len(pairs), "lines", lambda first: min(_TOGETHER, len(pairs) - first)):
         some = slice(first, first + _TOGETHER)
         _edits(ids[0], offsets[0], ids[1], offsets[1], pairs[some], room, counts[some])
     return counts

@@ -224,11 +224,12 @@ def _seal(draft: Draft, kind: str) -> None:
     """Write `model.toml` and bring everything to the disk."""
     files: dict[str, dict[str, Any]] = {}
     everything = hashlib.sha256()
-    for name in _files(draft.folder, hidden=True):
-        if is_journal(name):
-            continue
-        path = draft.folder / name
-        length = path.stat().st_size
+    sizes = {
+        name: (draft.folder / name).stat().st_size for name in _files(draft.folder, hidden=True) if not is_journal(name)
+    }
+    parts = {name: 1 + (size >> 20) for name, size in sizes.items()}
+    for name in each(sizes, "digest files", sum(parts.values()), "MB", parts.__getitem__):
+        path, length = draft.folder / name, sizes[name]
         files[name] = {"bytes": length, "sha256": _digest(path, length, whole=True)}
         if length > SMALL:
             files[name]["ends"] = _digest(path, length, whole=False)

@@ -60,7 +60,8 @@ def prepare(
     sides: Sequence[Sequence[str]] = read_packed(source, target)
     rows = np.arange(len(sides[0])) if chosen is None else chosen
     if chosen is None and held_out != 0:
-        different = len(np.unique(numbers(digests(map("\n".join, zip(*sides, strict=True))))))
+        both = each(zip(*sides, strict=True), "compare pairs", len(sides[0]), "pairs")
+        different = len(np.unique(numbers(digests(map("\n".join, both)))))
         if held_out is not None and held_out >= different:
             raise CamberError(
                 f"cannot hold out {held_out:,} of {different:,} different pairs; ask for fewer, or give a dev set"
@@ -89,7 +90,7 @@ def prepare(
     taken = [Chosen(side, rows) for side in sides]
     engine = for_python(engine)
     with step("learn casing and spacing"):
-        pipeline = TextPipeline.without_case(text, taken[1])
+        pipeline = TextPipeline.without_case(text, each(taken[1], "learn spacing", unit="lines"))
         if pipeline.learns_case:
             forms = Forms(), Forms()
             for some in _told(engine.map(_forms, pipeline, _chunks(taken)), "learn casing", len(rows)):
@@ -114,8 +115,9 @@ def prepare(
         raise InputError("no sentence pair is left after cleaning", source, remedy=f"{report}; check both files")
     (folder / "text").mkdir()
     pipeline.save(folder / "text")
-    for name, encoder in zip(("source", "target"), encoders, strict=True):
-        save_sentences(encoder.sentences(kept), folder, name)
+    with step("number words"):
+        for name, encoder in zip(("source", "target"), encoders, strict=True):
+            save_sentences(encoder.sentences(kept), folder, name)
     np.save(folder / "rows.npy", rows)
     np.save(folder / "kept.npy", rows[kept])
     np.save(folder / "sure.npy", _of_kept(np.concatenate(sure), kept, len(rows)))

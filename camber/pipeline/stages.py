@@ -31,7 +31,7 @@ import numpy as np
 import camber
 from camber.errors import CamberError, InputError
 from camber.lock import Lock
-from camber.progress import log, stage
+from camber.progress import each, log, stage
 
 RECORD = "stage.json"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -111,7 +111,7 @@ class Stages:
         try:
             with stage(name):
                 function(fresh)
-            _record(fresh, fingerprint)
+                _record(fresh, fingerprint)
             os.rename(fresh, place)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -170,7 +170,10 @@ def _sizes(folder: Path) -> dict[str, int]:
 
 def _facts(folder: Path) -> dict[str, dict[str, Any]]:
     """Return length and SHA-256 of all files."""
-    return {name: {"bytes": size, "sha256": _content_hash(folder / name)} for name, size in _sizes(folder).items()}
+    sizes = _sizes(folder)
+    parts = {name: 1 + (size >> 20) for name, size in sizes.items()}
+    told = each(sizes, "digest files", sum(parts.values()), "MB", parts.__getitem__)
+    return {name: {"bytes": sizes[name], "sha256": _content_hash(folder / name)} for name in told}
 
 
 def _fingerprint(name: str, inputs: Mapping[str, Any], version: int | str, code: Iterable[str]) -> str:

@@ -306,9 +306,10 @@ def _align(
     else:
         lengths = np.column_stack((bitext.source.lengths, bitext.target.lengths))
         links = read_kept_pharaoh(alignment, np.load(corpus.folder / "kept.npy"), lengths)
-    np.save(folder / "links.npy", links.links)
-    np.save(folder / "offsets.npy", links.offsets)
-    lexical_table(bitext, links).save(folder / "lexicon.npy")
+    with step("count linked words"):
+        np.save(folder / "links.npy", links.links)
+        np.save(folder / "offsets.npy", links.offsets)
+        lexical_table(bitext, links).save(folder / "lexicon.npy")
 
 
 def _load_alignment(folder: Path) -> Alignment:

@@ -25,7 +25,7 @@ from camber.corpus.vocabulary import Vocabulary
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError
 from camber.kernel import kernel
-from camber.progress import each
+from camber.progress import each, step
 from camber.rules.lexicon import Lexicon, hashed_lexicon
 from camber.rules.phrase.pairs import Occurrences, check_alignment, find_phrases, pattern_words
 from camber.rules.phrase.pieces import StoreWriter, joined
@@ -101,8 +101,9 @@ def _extracted(
     if min(bitext.source.ids.min(initial=0), bitext.target.ids.min(initial=0)) < 0:
         raise CamberError("the bitext has words outside its vocabularies; encode it with vocabularies of its own")
     longest = settings.max_phrase_length
-    source = SortedSuffixes.sort(bitext.source, longest, scratch)
-    target = SortedSuffixes.sort(bitext.target, longest, scratch)
+    with step("sort suffixes"):
+        source = SortedSuffixes.sort(bitext.source, longest, scratch)
+        target = SortedSuffixes.sort(bitext.target, longest, scratch)
     target_counts = scratch.zeros((len(bitext.target.ids) * longest,), np.int32)
     words = pattern_words(longest)
     runs = SortedRuns((np.int64, *[np.int64] * words, np.uint8), scratch, parts=4)
@@ -112,12 +113,16 @@ def _extracted(
         runs.add(block.keys, *block.patterns, block.orientations)
     if len(runs) == 0:
         return
+    with step("sort phrases"):
+        runs.sort()
+    with step("count linked words"):
+        words_linked = hashed_lexicon(lexical_table(bitext, alignment) if lexicon is None else lexicon)
     shared = _Scoring(
         _Side(bitext.source.ids, source.order),
         _Side(bitext.target.ids, target.order),
         target_counts,
         target_codes,
-        hashed_lexicon(lexical_table(bitext, alignment) if lexicon is None else lexicon),
+        words_linked,
         longest,
         len(runs),
         settings,
