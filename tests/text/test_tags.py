@@ -40,6 +40,7 @@ CASES = {
     "a pair from one word into another": "un<b>believable thi</b>ngs",
     "spaces inside of a pair": "Press <b> here </b> now",
     "spaces on both sides of a tag": "one <img src='a.png'/> two",
+    "a space at the end of a pair, before an empty element": "<b>two </b><img src='a.png'/>. Five",
     "no spaces around a tag": "one<img src='a.png'/>two",
     "several spaces": "one  <b>  two  </b>  three",
     "attributes": """<a href="https://example.org/?a=b&c='d'" class='x "y"' data-x=1 hidden>there</a> it is""",
