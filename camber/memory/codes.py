@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
-from camber.formats.bilingual.unit import ALONE, LINE, Code, Segment
-from camber.text.line_ends import MARK
+from camber.formats.bilingual.unit import ALONE, LINE, MARK, Code, Segment
 from camber.text.tags import CLOSE, OPEN, TEXT, XLIFF, Tag, find_tags
 
 #: codes of two lines, multiplied, whose order is compared; with more, only how often each comes

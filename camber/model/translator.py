@@ -23,6 +23,7 @@ from camber.decode.searcher import Featured, LogLinear, Searcher
 from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, ModelError, SettingsError
 from camber.features.weights import Weights
+from camber.formats.bilingual.unit import MARK
 from camber.formats.glossary.glossary import Glossary
 from camber.memory.codes import segment_in
 from camber.memory.match import Match
@@ -33,7 +34,6 @@ from camber.model.memory import Memory
 from camber.model.recalling import of_line, of_sentence
 from camber.model.repairing import Kept, Remembering, told, with_kept
 from camber.progress import Watcher, each, log, watched
-from camber.text.line_ends import MARK
 from camber.text.pipeline import TextPipeline
 from camber.text.places import places_in
 from camber.text.prepared import Paragraph, Prepared

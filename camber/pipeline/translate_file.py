@@ -13,13 +13,13 @@ from camber.engine import LOCAL, Engine
 from camber.errors import CamberError, InputError
 from camber.files import check_outputs, decode_lines, read_bytes, write_bytes
 from camber.formats.bilingual.languages import Languages
+from camber.formats.bilingual.unit import MARK
 from camber.formats.documents.document import Document, Slot
 from camber.formats.documents.files import kind_of, open_document
 from camber.formats.documents.tree import is_sound
 from camber.formats.glossary.glossary import Glossary
 from camber.model.translator import Translation, Translator, load
 from camber.progress import Watcher, each, log, watched
-from camber.text.line_ends import MARK
 from camber.text.tags import TEXT, XLIFF, find_tags
 
 Name = str | Path

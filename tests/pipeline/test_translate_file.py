@@ -13,10 +13,10 @@ from lxml import etree
 from toys.echo import Echo, echo
 
 from camber.errors import CamberError, InputError
+from camber.formats.bilingual.unit import MARK
 from camber.formats.documents.document import LanguagesDiffer
 from camber.pipeline.importing import import_files
 from camber.pipeline.translate_file import FileReport, translate_data, translate_file
-from camber.text.line_ends import MARK
 
 OLDER = """<?xml version="1.0" encoding="UTF-8"?>\r
 <!-- a > b --><xliff version='1.2' xmlns="urn:oasis:names:tc:xliff:document:1.2">\r

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, NamedTuple
 
-from camber.text.line_ends import MARK
-
 #: what a code does: it begins something, ends it, stands alone, or is the end of a line
 OPEN, CLOSE, ALONE, LINE = "open", "close", "alone", "line"
+#: what stands for a line end that a text has on purpose: an element that ends a sentence
+MARK = '<br class="camber-line"/>'
 
 #: how far a translation is
 NEW = "new"  # there is none yet, whatever stands in its place

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from camber.formats.bilingual.languages import Languages
-from camber.formats.bilingual.unit import ALONE, CLOSE, LINE, NEW, OPEN, Code, Segment, Tally, Unit
+from camber.formats.bilingual.unit import ALONE, CLOSE, LINE, MARK, NEW, OPEN, Code, Segment, Tally, Unit
 from camber.formats.documents.document import Document, Edit, Slot, decoded_exactly, decoded_xml
-from camber.text.line_ends import MARK, with_marks, without_marks
+from camber.formats.documents.line_ends import with_marks, without_marks
 from camber.text.tags import BLOCKS, HTML, OPAQUE, Tag, find_tags
 
 _charset = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.-]+)", re.I)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from camber.formats.bilingual.languages import Languages, direction
 from camber.formats.bilingual.po import Entry, decoded, entries_of, header_of, languages_of, plural_rule
 from camber.formats.documents.document import Document, Edit, LanguagesDiffer, Slot, decoded_exactly
-from camber.text.line_ends import with_marks, without_marks
+from camber.formats.documents.line_ends import with_marks, without_marks
 
 _WIDTH = 77
 _ESCAPES = {

@@ -9,8 +9,8 @@ from camber.formats.bilingual.languages import Languages, direction
 from camber.formats.bilingual.unit import NEW
 from camber.formats.bilingual.xliff import CONF, MADE_BY, is_preformatted, may_be_translated, state_in_older
 from camber.formats.documents.document import Document, Edit, LanguagesDiffer, Slot, decoded_xml
+from camber.formats.documents.line_ends import with_marks, without_marks
 from camber.formats.documents.tree import Node, blank_before, tree_of, without_cdata
-from camber.text.line_ends import with_marks, without_marks
 from camber.text.tags import XLIFF
 
 #: what the state of a machine's translation is: in XLIFF 1.x, and in XLIFF 2

@@ -6,9 +6,8 @@ sentence, so that every line is translated by itself, and one that is remembered
 
 from __future__ import annotations
 
+from camber.formats.bilingual.unit import MARK
 from camber.text.tags import TEXT, find_tags
-
-MARK = '<br class="camber-line"/>'
 
 
 def with_marks(text: str, format: str = TEXT) -> str:
