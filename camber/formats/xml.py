@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from camber.errors import InputError
+
+#: white space that an attribute would lose
+_BLANKS = {ord(char): f"&#{ord(char)};" for char in "\n\r\t"}
 
 
 def parse_xml(data: bytes, path: str | Path) -> Any:
@@ -35,6 +39,16 @@ def parse_xml(data: bytes, path: str | Path) -> Any:
         problem = f"the entity {element.text} is not defined in the file itself"
         raise InputError(problem, path, element.sourceline, remedy="put its text in its place")
     return root
+
+
+def quoted(value: str) -> str:
+    """Return the value of an attribute as it is written: escaped, in the quotation marks that it has not itself.
+
+    >>> print(quoted('say "hi" & go'), quoted("it's"))
+    'say "hi" &amp; go' "it's"
+    """
+    text = escape(value, quote=False).translate(_BLANKS)
+    return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', "&quot;") + '"'
 
 
 def local_name(element: Any) -> str:

@@ -8,15 +8,19 @@ import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import pytest
 from adversary.bounds import bounded
 from formats.test_bilingual_tmx import read, texts, tmx, tuv
+from hypothesis import given
+from hypothesis import strategies as st
 
 from camber.errors import InputError
 from camber.formats.bilingual.files import UnitFormat, files_in, format_of, head_of
 from camber.formats.bilingual.languages import Languages
 from camber.formats.bilingual.unit import REVIEW, Tally
+from camber.formats.xml import quoted
 
 
 @pytest.mark.parametrize(
@@ -185,3 +189,8 @@ def test_other_xml_is_refused_by_name(tmp_path: Path) -> None:
     path.write_bytes(bytes(range(200)))
     with pytest.raises(InputError, match="not a text"):
         read(path)
+
+
+@given(st.text(st.sampled_from("a&<>\"'\n\r\t é")))
+def test_attributes_are_written_as_the_standard_library_writes_them(value: str) -> None:
+    assert quoted(value) == quoteattr(value)

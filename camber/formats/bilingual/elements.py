@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
+from html import escape
 from typing import IO, Any
-from xml.sax.saxutils import escape, quoteattr
 
 from camber.errors import InputError
 from camber.formats.bilingual.unit import ALONE, CLOSE, OPEN, Code, Segment
-from camber.formats.xml import local_name
+from camber.formats.xml import local_name, quoted
 
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _CHUNK = 1 << 16
@@ -151,7 +151,7 @@ def _attributes(items: Collection[tuple[str, str]]) -> str:
     if not items:
         return ""
     return "".join(
-        f' {name.rpartition("}")[2]}="{value}"' if value.isalnum() else f" {name.rpartition('}')[2]}={quoteattr(value)}"
+        f' {name.rpartition("}")[2]}="{value}"' if value.isalnum() else f" {name.rpartition('}')[2]}={quoted(value)}"
         for name, value in items
     )
 
@@ -166,5 +166,5 @@ def _code_of(name: str, element: Any) -> Code:
 def _code(name: str, items: tuple[tuple[str, str], ...], content: str) -> Code:
     """Make a code of an element; a file has most of its codes many times."""
     start = f"<{name}{_attributes(items)}"
-    markup = f"{start}>{escape(content)}</{name}>" if content else f"{start}/>"
+    markup = f"{start}>{escape(content, quote=False)}</{name}>" if content else f"{start}/>"
     return Code(_NATIVE.get(name) or _EMPTY[name], _number(dict(items)), markup)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from xml.sax.saxutils import escape, unescape
+from html import escape, unescape
 
 from camber.errors import InputError
 from camber.formats.bilingual.elements import syntax_error
@@ -51,7 +51,7 @@ class Node:
     def get(self, name: str) -> str | None:
         """Return the value of an attribute."""
         found = self._find(name)
-        return None if found is None else unescape(found[2][1:-1], {"&quot;": '"', "&apos;": "'"})
+        return None if found is None else unescape(found[2][1:-1])
 
     def getparent(self) -> Node | None:
         """Return the element around it."""
@@ -77,7 +77,7 @@ class Node:
         found = self._find(name)
         if value is None:
             return [] if found is None else [Edit(found.start(), found.end(), "")]
-        quoted = escape(value, {'"': "&quot;"})
+        quoted = escape(value, quote=False).replace('"', "&quot;")
         if found is not None:
             return [Edit(found.start(2), found.end(2), f'"{quoted}"')]
         at = self.inner - (2 if self.is_empty else 1)
@@ -135,7 +135,7 @@ def _check(data: bytes, path: str) -> None:
 
 def without_cdata(content: str) -> str:
     """Return mark-up in which text is written with entities only."""
-    return _cdata.sub(lambda found: escape(found[1]), content) if "<![CDATA[" in content else content
+    return _cdata.sub(lambda found: escape(found[1], quote=False), content) if "<![CDATA[" in content else content
 
 
 def is_sound(markup: str) -> bool:
