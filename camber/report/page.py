@@ -259,7 +259,7 @@ class Report:
             "Training",
             "Stages run one after the other; a stage whose inputs did not change is not run again.",
             figure(seconds_bars(self.stages), "Seconds on the clock. The first run also compiles the kernels, once."),
-            table(["the model", ""], [[name, value] for name, value in self.sizes], numbers={1}, narrow=True),
+            table(["the model", "size"], [[name, value] for name, value in self.sizes], numbers={1}, narrow=True),
             element("h3", "Word alignment"),
             element(
                 "p",

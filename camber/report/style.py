@@ -97,7 +97,7 @@ table.wide td.n,table.wide th.n{padding-right:.2rem;padding-left:.25rem}
 tr.total td{font-weight:650}
 table.narrow{width:auto;min-width:22rem}
 td.phrase{min-width:16rem}
-ins,del{text-decoration:none;border-radius:3px;padding:0 .15em}
+ins,del{color:var(--ink);text-decoration:none;border-radius:3px;padding:0 .15em}
 ins{background:color-mix(in srgb,var(--good) 22%,transparent);text-decoration:underline}
 del{background:color-mix(in srgb,var(--bad) 22%,transparent)}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.82rem}

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report.test_comparison import comparison
+from report.test_report_page import report
+from toys.axe import serious
 from toys.browser import Browser, is_there
 
 from camber.bend.response import Response
@@ -41,6 +43,10 @@ def words() -> str:
     return whole_page("Words", "", figure(matrix, ""), figure(bars, ""), figure(weights, ""))
 
 
+def demo() -> str:
+    return report().html()
+
+
 @pytest.fixture(scope="module")
 def window() -> Iterator[Browser]:
     browser = Browser()
@@ -48,7 +54,7 @@ def window() -> Iterator[Browser]:
     browser.close()
 
 
-@pytest.mark.parametrize("make", [scores, curves, words])
+@pytest.mark.parametrize("make", [scores, curves, words, demo])
 @pytest.mark.parametrize("wide", [360, 1200])
 def test_a_page_fits_its_screen(window: Browser, tmp_path: Path, make: Callable[[], str], wide: int) -> None:
     (tmp_path / "page.html").write_text(make(), "utf-8")
@@ -73,3 +79,15 @@ def test_a_page_fits_its_screen(window: Browser, tmp_path: Path, make: Callable[
         assert not window.log()
     finally:
         window.emulate("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("make", [scores, curves, words, demo])
+def test_nothing_serious_bars_anyone(window: Browser, tmp_path: Path, make: Callable[[], str], colours: str) -> None:
+    (tmp_path / "page.html").write_text(make(), "utf-8")
+    try:
+        window.emulate("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": colours}])
+        window.open((tmp_path / "page.html").as_uri())
+        assert not serious(window)
+    finally:
+        window.emulate("Emulation.setEmulatedMedia", features=[])
