@@ -219,6 +219,8 @@ class Translator(Generic[Search]):
             raise LinesError(
                 f"expected lines, not the single {type(lines).__name__} {lines[:40]!r}; put it into a list"
             )
+        if chunk < 1:
+            raise SettingsError(f"{chunk} lines at a time; expected at least 1")
         asking, wanted = Asking(self.text, self.decoder, glossary), requests_for(prefix, requests)
         memory = None
         if fuzzy is not None:

@@ -30,6 +30,8 @@ def test_translations_do_not_depend_on_threads_or_chunks(hotel_files: Path, hote
     expected = model.translate(lines, engine=Threads(1))
     assert model.translate(lines, engine=Threads(2)) == expected
     assert [best[0].text for best in model.translations(lines, chunk=7)] == expected
+    with pytest.raises(CamberError, match="0 lines at a time; expected at least 1"):
+        model.translations(lines, chunk=0)
     assert [model.translate([line])[0] for line in lines[:5]] == expected[:5]
 
 
