@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import keyword
 import os
@@ -132,6 +133,7 @@ def main() -> None:
     """
     # Camber has threads of its own. Those of BLAS cost time at every start, and sums would depend on their number.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _open_what_is_closed()
     # What was interrupted is let go before the process ends: threads finish what they began, and begin nothing more.
     if code := _run():
         sys.exit(code)
@@ -165,6 +167,8 @@ def _run() -> int:
 
         place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
         told = "the disk is full; make room and try again" if is_full(error) else error.strerror or str(error)
+        if error.errno == errno.EBADF:
+            told = "standard input or output is closed; give a file, or /dev/null"
         tell_error(f"{place}{told}", code)
         _drop_output()
     except MemoryError:
@@ -172,6 +176,21 @@ def _run() -> int:
     finally:
         close()
     return code
+
+
+def _open_what_is_closed() -> None:
+    """Open standard streams that whoever started us has closed, before files of ours get their numbers.
+
+    Messages go nowhere then. Whoever reads the input, or writes output, gets an error.
+    """
+    for name, number, flags in (("stdin", 0, os.O_WRONLY), ("stdout", 1, os.O_RDONLY), ("stderr", 2, os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, flags)
+            if handle != number:
+                os.dup2(handle, number)
+                os.close(handle)
+            stream = open(number, "r" if number == 0 else "w", encoding="utf-8")  # noqa: SIM115 - for all that follows
+            setattr(sys, name, stream)
 
 
 def _drop_output() -> None:

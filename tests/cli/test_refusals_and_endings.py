@@ -225,3 +225,23 @@ def test_files_that_do_not_fit_are_a_clear_error_and_leave_nothing(
     assert "Traceback" not in done.stderr.decode()
     assert not (tmp_path / "m").exists()
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+
+
+@posix
+def test_streams_that_are_closed_are_told_or_do_without(hotel_model: Path, tmp_path: Path) -> None:
+    """A closed stream has no number, and the next file that is opened would get it."""
+
+    def without(numbers: tuple[int, ...], *words: object) -> subprocess.CompletedProcess[bytes]:
+        return process(*words, stdout=subprocess.PIPE, preexec_fn=lambda: [os.close(number) for number in numbers])
+
+    told = b"camber: standard input or output is closed; give a file, or /dev/null\n"
+    (tmp_path / "text").write_text("La llave.\n", "utf-8")
+    expected = run("translate", hotel_model, "--input", tmp_path / "text").stdout.encode()
+    silent = without((2,), "translate", hotel_model, "--input", tmp_path / "text")
+    assert (silent.returncode, silent.stdout) == (0, expected)
+    for numbers, words in (((1,), ("info", hotel_model)), ((0,), ("translate", hotel_model)), ((0, 1), ("--help",))):
+        done = without(numbers, *words)
+        assert (done.returncode, done.stderr) == (1, told), done.stderr
+    done = without((0, 1, 2), "translate", hotel_model, "--input", tmp_path / "text", "--output", tmp_path / "out")
+    assert done.returncode == 0
+    assert (tmp_path / "out").read_bytes() == expected
