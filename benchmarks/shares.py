@@ -4,14 +4,14 @@
 
 The training runs here, on one thread, with an engine that looks at the CPU time of each task, and at the size of what
 it is given and gives back. What is left of a stage's CPU time is the command's own, wherever the workers are. Text and
-options are those of `scale.py`, which draws from both what a larger text would take (`docs/scale.md`).
+options are those of `scale.py`; `estimate.py` tells from both what a larger text would take (`docs/scale.md`). All
+machines are taken to see the folder of the model under one name.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import shutil
 import time
 from collections import defaultdict
@@ -23,6 +23,7 @@ from typing import Any
 from scale import ROOT, write_text
 
 import camber
+from camber.engine.in_place import dumped
 from camber.progress import Event
 
 
@@ -40,10 +41,8 @@ class Share:
 
 
 def travels(value: Any) -> int:
-    """Return how many bytes a value takes on its way."""
-    buffers: list[pickle.PickleBuffer] = []
-    data = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    return len(data) + sum(buffer.raw().nbytes for buffer in buffers)
+    """Return how many bytes a value takes on its way; what is mapped from files is opened at its end."""
+    return len(dumped(value, Path("/")))
 
 
 class Looking:
@@ -121,7 +120,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder with tatoeba-fr-en")
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--machines", type=int, default=20)
-    parser.add_argument("--memory", default="2G")
+    parser.add_argument(
+        "--memory", default="200M", help="so little that arrays are mapped, as those of large texts are"
+    )
     parser.add_argument("--folder", type=Path, default=Path("scale-work"), help="where text and the model go")
     parser.add_argument("--out", type=Path, default=Path("shares.json"))
     args = parser.parse_args()

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import camber
 from camber.arrays.types import AnyArray
 from camber.cli.display import show
-from camber.engine import Engine, Threads
+from camber.engine import Engine
 from camber.files import read_lines, write_lines
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap
@@ -34,6 +34,7 @@ from camber.pipeline.settings import TrainSettings
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from engines import add_engine, engine_of  # noqa: E402
 from steps import arguments, kept, write_tables  # noqa: E402
 
 
@@ -87,7 +88,7 @@ def main() -> None:
     """Run what is missing and print the table."""
     parser = arguments(__doc__, HERE)
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)")
-    parser.add_argument("--threads", type=int, default=0)
+    add_engine(parser)
     options = parser.parse_args()
     if unknown := [name for name in options.sets if name not in SETS]:
         parser.error(f"unknown set {unknown[0]!r}; there are {', '.join(SETS)}")
@@ -117,7 +118,7 @@ class Runs:
     """What is run on a set: models are made, combined, and translate test, each once."""
 
     def __init__(self, name: str, options: argparse.Namespace) -> None:
-        self.name, self.text, self.engine = name, SETS[name], Threads(options.threads)
+        self.name, self.text, self.engine = name, SETS[name], engine_of(options)
         self.folder, self.work = options.data / "data" / self.text.folder, options.work / name
         if not self.folder.is_dir():
             raise SystemExit(f"{self.folder}: no such folder; name the data folder with --data")

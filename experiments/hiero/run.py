@@ -27,7 +27,7 @@ import numpy as np
 import camber
 from camber.cli.display import show
 from camber.corpus.inputs import Input
-from camber.engine import Engine, Threads
+from camber.engine import Engine
 from camber.files import read_lines, write_lines
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap
@@ -40,6 +40,7 @@ from camber.tune.pro import Pro
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from engines import add_engine, engine_of  # noqa: E402
 from steps import Sets, arguments, dev_and_test, kept, multi30k, scores, spread, write_tables  # noqa: E402
 
 #: how PRO's sentence score counts length, and cdec's test BLEU (benchmarks/README.md) with its defaults and with a
@@ -71,7 +72,7 @@ def main() -> None:
     parser = arguments(__doc__, HERE)
     parser.add_argument("parts", nargs="*", metavar="PART", help="of cdec, edges (default: both)")
     parser.add_argument("--replicas", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=0)
+    add_engine(parser)
     options = parser.parse_args()
     text = multi30k(options)
     show()
@@ -103,7 +104,7 @@ def compare_edges(name: str, options: argparse.Namespace) -> list[str]:
         write_lines(files[-1], [line for number, line in enumerate(side) if number not in chosen])
         held.append([side[number] for number in sorted(chosen)])
     dev = [read_lines(folder / f"dev.{language}")[: corpus.dev] for language in (corpus.language, "en")]
-    engine, runs = Threads(options.threads), {}
+    engine, runs = engine_of(options), {}
     for system in SYSTEMS:
         make = partial(one_system, system, corpus, files, dev, held, work / system, engine)
         runs[system] = kept(work / f"{system}.json", make)
@@ -169,6 +170,7 @@ def one_system(
 
 def run(text: Path, options: argparse.Namespace) -> list[str]:
     """Train, tune under every condition, translate test; return the rows of the table."""
+    engine = engine_of(options)
     model = camber.train(
         text / "train.de",
         text / "train.en",
@@ -177,7 +179,7 @@ def run(text: Path, options: argparse.Namespace) -> list[str]:
         held_out=0,
         tuned=False,
         settings=TrainSettings.from_dict({"text": {"tokenizer": "none"}, "hiero": {"edges": "tight"}}),
-        engine=Threads(options.threads),
+        engine=engine,
     )
     sets = dev_and_test(text, "de")
     rows = []
@@ -185,7 +187,7 @@ def run(text: Path, options: argparse.Namespace) -> list[str]:
         runs = []
         for replica in range(options.replicas):
             place = options.work / f"{brevity}.{replica}.json"
-            runs.append(kept(place, partial(one_run, model, brevity, replica, sets, Threads(options.threads))))
+            runs.append(kept(place, partial(one_run, model, brevity, replica, sets, engine)))
         cells = [spread([run[name] for run in runs]) for name in ("dev", "test")]
         rows.append(f"| {brevity} | {cells[0]} | {cells[1]} | {cdec} | {np.mean([run['cpu'] for run in runs]):.0f} |")
     return rows

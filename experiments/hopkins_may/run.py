@@ -10,6 +10,7 @@ second condition the tuner sees features with noise. The table goes into README.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from camber.engine import Engine, Threads
+from camber.engine import Engine
 from camber.metrics.metric import Metric, References
 from camber.tune import Likelihood, Mert, Mira, Pro, TuningData
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from engines import add_engine, engine_of
 
 README = Path(__file__).resolve().parent / "README.md"
 START, END = "<!-- table: written by run.py -->", "<!-- end of table -->"
@@ -107,14 +112,14 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=500)
     parser.add_argument("--candidates", type=int, default=100)
     parser.add_argument("--noise", type=float, default=500.0, help="standard deviation in the second condition")
-    parser.add_argument("--threads", type=int, default=1)
+    add_engine(parser, threads=1)
     parser.add_argument("--dry-run", action="store_true", help="print the tables only")
     args = parser.parse_args()
     dimensions = [int(part) for part in args.dimensions.split(",")]
     parts = []
     for noise, title in ((0.0, "Without noise"), (args.noise, f"With noise (standard deviation {args.noise:g})")):
         print(f"\n{title}\n", flush=True)
-        found = condition(dimensions, args.seeds, args.sentences, args.candidates, noise, Threads(args.threads))
+        found = condition(dimensions, args.seeds, args.sentences, args.candidates, noise, engine_of(args))
         parts.append(f"\n**{title}**: cosine to the gold weights (CPU-seconds), mean of {args.seeds} draws\n\n{found}")
     text = f"{args.sentences} sentences, {args.candidates} candidates each.\n" + "\n".join(parts) + "\n"
     if not args.dry_run:

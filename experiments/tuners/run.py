@@ -31,6 +31,7 @@ from camber.tune.loop import TuneSettings, tune_bent
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from engines import add_engine, engine_of  # noqa: E402
 from sets import TEXTS, Lines, Set, read_set, trained  # noqa: E402
 from steps import arguments, kept, write_tables  # noqa: E402
 
@@ -59,7 +60,7 @@ def main() -> None:
     """Run what is missing and print the tables."""
     parser = arguments(__doc__, HERE)
     parser.add_argument("--replicas", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=0)
+    add_engine(parser)
     parser.add_argument("--methods", default="phrase,hiero")
     parser.add_argument("--sets", default=",".join(TEXTS))
     parser.add_argument("--tuners", default=",".join(TUNERS))
@@ -82,7 +83,7 @@ def main() -> None:
 
 def made(options: argparse.Namespace) -> Iterator[Any]:
     """Make and yield all runs: all sets with their first replica, then all with the second."""
-    engine = Threads(options.threads)
+    engine = engine_of(options)
     for replica in range(options.replicas):
         for method in options.methods.split(","):
             for name in options.sets.split(","):

@@ -17,7 +17,6 @@ import numpy as np
 
 from camber.cli.display import show
 from camber.decode.phrase.settings import UNKNOWN_WORDS
-from camber.engine import Threads
 from camber.files import read_lines
 from camber.metrics.bleu import BLEU
 from camber.metrics.significance import paired_bootstrap
@@ -27,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE.parent / "tuners"))
 
+from engines import add_engine, engine_of  # noqa: E402
 from run import Run, as_dev, opened, tuned  # noqa: E402
 from sets import TEXTS, Lines, Set  # noqa: E402
 from steps import arguments, write_tables  # noqa: E402
@@ -43,7 +43,7 @@ def main() -> None:
     parser = arguments(__doc__, HERE)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--tuners", default="held-bleu,pro")
-    parser.add_argument("--threads", type=int, default=0)
+    add_engine(parser)
     options = parser.parse_args()
     if not (options.data / "data").is_dir():
         parser.exit(1, f"{options.data}: no such folder; name the data folder with --data\n")
@@ -67,7 +67,7 @@ def main() -> None:
 
 def compared(name: str, tuner: str, options: argparse.Namespace) -> tuple[str, float]:
     """Translate the lines of a set both ways; return the row of the table, and what staying gains."""
-    engine, run = Threads(options.threads), Run("phrase", name, tuner, 0)
+    engine, run = engine_of(options), Run("phrase", name, tuner, 0)
     whole, model = opened(name, "phrase", options.data, options.work)
     weights = tuned(run, whole, model, options.work, engine)["weights"]
     judging = as_dev(model, strange(whole, model, options.data))
