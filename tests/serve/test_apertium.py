@@ -15,6 +15,14 @@ def test_a_text_is_translated_with_get_and_post(client: TestClient, bar: str) ->
     assert client.post("/translate", content=query, headers=form).json() == expected
 
 
+def test_codes_in_a_segment_come_back_in_place(client: TestClient) -> None:
+    query = {"key": "k", "format": "html", "markUnknown": "no", "langpair": "fr|en"}  # as Okapi's connector asks
+    asked = "<u id='1'>Ouvrir</u> le fichier<br id='p2'/>"
+    told = client.get("/translate", params={**query, "q": asked}).json()
+    assert told["responseStatus"] == 200
+    assert told["responseData"]["translatedText"] == "<u id='1'>Open</u> the file<br id='p2'/>"
+
+
 def test_codes_of_three_letters_mean_the_same(client: TestClient) -> None:
     answer = client.get("/translate", params={"q": "Bonjour", "langpair": "fra|eng"})
     assert answer.json()["responseData"]["translatedText"] == "Hello"

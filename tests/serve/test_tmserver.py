@@ -33,6 +33,12 @@ def test_pairs_of_the_training_are_found_by_likeness(client: TestClient) -> None
     assert client.get("/fr/en/unit/" + quote("Ouvrir le grand fichier") + "?min_similarity=76").json() == []
 
 
+def test_qualities_have_a_decimal_point_and_locales_may_have_countries(client: TestClient) -> None:
+    answer = client.get("/fr_FR/en_US/unit/" + quote("Ouvrir le grand fichier"))  # as Okapi's connector asks
+    assert '"quality": 75.0' in answer.text
+    assert answer.json()[0]["target"] == "Open the file"
+
+
 def test_other_languages_and_memories_are_refused(serving: Serving, client: TestClient) -> None:
     assert client.get("/de/en/unit/Haus").status_code == 404
     assert client.put("/fr/en/unit/Bonjour", json={"target": "Hi"}).status_code == 403

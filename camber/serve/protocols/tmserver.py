@@ -49,9 +49,10 @@ async def unit(house: House, call: Call) -> Answer:
         return Answer([])
     count, least = call.number("max_candidates", 5, _MOST), max(call.number("min_similarity", 50, 100), _LEAST)
     found = await house.matches(model, text, count, least / 100, until=call.until)
+    # with a decimal point, as tmserver writes it: clients in Java tell whole numbers from others, and take no whole one
     return Answer(
         [
-            {"source": item.source, "target": item.target, "quality": item.percent, "rank": item.percent}
+            {"source": item.source, "target": item.target, "quality": float(item.percent), "rank": float(item.percent)}
             for item in found
         ]
     )
