@@ -90,6 +90,7 @@ def routes() -> dict[str, dict[str, Route]]:
             "PUT": Route(tmserver.learn, tmserver.refusal),
             "POST": Route(tmserver.learn, tmserver.refusal),
         },
+        "/tmserver/languages": {"GET": Route(tmserver.languages, tmserver.refusal, works=False)},
         "/languages": {"GET": Route(libretranslate.languages, works=False)},
         "/detect": {"POST": Route(libretranslate.detect)},
         "/suggest": {"POST": Route(libretranslate.suggest)},

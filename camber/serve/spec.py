@@ -104,6 +104,7 @@ _ENTRIES: dict[str, dict[str, dict[str, Any]]] = {
         "put": _entry("Learn the translation of a segment", "tmserver", _body(_UNIT, form=False)),
         "post": _entry("Learn the translation of a segment", "tmserver", _body(_UNIT, form=False)),
     },
+    "/tmserver/languages": {"get": _entry("Languages of tmserver", "tmserver")},
     "/v2/translate": {
         "get": _entry("Translate texts", "DeepL", query="text! target_lang! source_lang"),
         "post": _entry("Translate texts", "DeepL", _body(_DEEPL)),

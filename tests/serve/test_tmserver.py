@@ -39,6 +39,13 @@ def test_qualities_have_a_decimal_point_and_locales_may_have_countries(client: T
     assert answer.json()[0]["target"] == "Open the file"
 
 
+def test_languages_are_told_below_an_address_of_its_own(client: TestClient) -> None:
+    told = client.get("/tmserver/languages/").json()  # as Weblate asks, with a slash at the end
+    assert told == {"sourceLanguages": ["fr"], "targetLanguages": ["en"]}
+    (first, *_) = client.get("/tmserver/fr/en/unit/" + quote("Ouvrir le fichier")).json()
+    assert first["quality"] == 100
+
+
 def test_other_languages_and_memories_are_refused(serving: Serving, client: TestClient) -> None:
     assert client.get("/de/en/unit/Haus").status_code == 404
     assert client.put("/fr/en/unit/Bonjour", json={"target": "Hi"}).status_code == 403

@@ -2,6 +2,7 @@
 
 GET /fr/en/unit/Bonjour       what the memory has like it: source, target, quality (0 to 100)
 PUT /fr/en/unit/Bonjour       {"source": "Bonjour", "target": "Hello"}: learn it
+GET /tmserver/languages       languages, for clients whose base address is /tmserver: /languages speaks another protocol
 """
 
 from __future__ import annotations
@@ -56,6 +57,13 @@ async def unit(house: House, call: Call) -> Answer:
             for item in found
         ]
     )
+
+
+async def languages(house: House, call: Call) -> Answer:
+    """Answer which languages there are on either side."""
+    pairs = [(model.source, model.target) for model in house.models.values()]
+    sources, targets = (sorted(set(side)) for side in zip(*pairs, strict=True))
+    return Answer({"sourceLanguages": sources, "targetLanguages": targets})
 
 
 async def learn(house: House, call: Call) -> Answer:
