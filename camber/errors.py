@@ -42,6 +42,10 @@ class ModelError(CamberError):
     """A model directory that is absent, damaged, or of another format version."""
 
 
+class InUseError(CamberError):
+    """Something that another process writes at the moment."""
+
+
 class SettingsError(CamberError):
     """A setting that is unknown or out of its range."""
 

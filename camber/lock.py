@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from camber.errors import CamberError
+from camber.errors import InUseError
 from camber.progress import log
 
 #: seconds between two attempts to take a lock
@@ -20,7 +20,7 @@ _PAUSE = 0.01
 
 
 class Lock:
-    """Hold `path` while the block runs; raise :class:`CamberError` if another process (or thread) holds it.
+    """Hold `path` while the block runs; raise :class:`InUseError` if another process (or thread) holds it.
 
     That is told at once, or when it has not become free for `patience` seconds.
 
@@ -43,7 +43,7 @@ class Lock:
                     continue
                 owner = os.pread(handle, 32, 0).decode("ascii", "replace").strip() if hasattr(os, "pread") else ""
                 os.close(handle)
-                raise CamberError(
+                raise InUseError(
                     f"{self.what} is in use by another process{f' (number {owner})' if owner else ''}; "
                     f"wait until it is done, or stop it"
                 )

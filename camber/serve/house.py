@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from camber.engine.threads import default_threads
-from camber.errors import CamberError
+from camber.errors import CamberError, InUseError
 from camber.formats.glossary.glossary import Glossary
 from camber.memory.match import Match
 from camber.model.asking import Request
@@ -328,7 +328,7 @@ class House:
         if "\n" in source.strip() or "\n" in target.strip():
             raise Refusal(400, "Invalid request: a pair is one line on each side")
         self.check_sizes([source, target])
-        count = await self._change(until, model.add, source.strip(), target.strip(), key.name if key else "")
+        count = await self._change(until, model, model.add, source.strip(), target.strip(), key.name if key else "")
         self.metrics.count("camber_learnt_total", "Pairs that were added to models.", count)
         return count
 
@@ -336,11 +336,11 @@ class House:
         self, model: Hosted, source: str, target: str, key: Key | None = None, *, until: float = math.inf
     ) -> int:
         """Take a pair of a memory back, in the name of a key; whoever asks next gets the model without it."""
-        count = await self._change(until, model.forget, source, target, key.name if key else "")
+        count = await self._change(until, model, model.forget, source, target, key.name if key else "")
         self.metrics.count("camber_forgotten_total", "Pairs that were taken back from models.", count)
         return count
 
-    async def _change(self, until: float, change: Callable[..., int], *arguments: str) -> int:
+    async def _change(self, until: float, model: Hosted, change: Callable[..., int], *arguments: str) -> int:
         """Change a model, to the end: also if whoever asked for it goes away meanwhile."""
 
         async def whole() -> int:
@@ -351,4 +351,8 @@ class House:
         try:
             return await asyncio.shield(asyncio.create_task(whole()))
         except CamberError as error:
-            raise Refusal(400, str(error)) from None
+            ours = isinstance(error, InUseError) or isinstance(error.__cause__, OSError)  # nothing that was asked for
+            if ours:
+                log.warning("%s", error)
+                raise Refusal(503, f"{model.name}: cannot be written at the moment", retry_after=10) from None
+            raise Refusal(400, str(error).replace(str(model.path), model.name)) from None

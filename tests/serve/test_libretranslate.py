@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from camber.errors import InUseError, ModelError
+from camber.pipeline.add import Adder
+
 Serving = Callable[..., TestClient]
 
 
@@ -185,6 +188,35 @@ def test_suggestions_are_learnt_at_once_where_that_is_switched_on(serving: Servi
     assert post(client, q=pair["q"]).json()["translatedText"] == "Shut chapter two."
     assert client.post("/suggest", json={**pair, "s": ""}).json() == {"error": "Invalid request: missing s parameter"}
     assert client.post("/suggest", json={**pair, "source": "en", "target": "fr"}).status_code == 400
+
+
+def test_a_model_that_cannot_be_written_is_told_without_its_place(
+    serving: Serving, own_french: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is wrong with what was asked, and where the model is concerns nobody."""
+    client = serving([own_french], learn=True)
+    pair = {"q": "Bonjour tout le monde", "s": "Hi everybody", "source": "fr", "target": "en"}
+
+    def full(*_: object, **__: object) -> int:
+        raise ModelError(f"{own_french}: the disk is full; nothing was changed") from OSError(28, "No space left")
+
+    def taken(*_: object, **__: object) -> int:
+        raise InUseError(f"the model {own_french} is in use by another process")
+
+    def wrong(*_: object, **__: object) -> int:
+        raise ModelError(f"{own_french}: pairs cannot be added")
+
+    name = own_french.name
+    for problem, status, told in (
+        (full, 503, f"{name}: cannot be written at the moment"),
+        (taken, 503, f"{name}: cannot be written at the moment"),
+        (wrong, 400, f"{name}: pairs cannot be added"),
+    ):
+        monkeypatch.setattr(Adder, "add", problem)
+        answer = client.post("/suggest", data=pair)
+        assert (answer.status_code, answer.json()) == (status, {"error": told})
+    monkeypatch.undo()
+    assert client.post("/suggest", data=pair).json() == {"success": True}
 
 
 def test_suggestions_are_refused_where_it_is_not(client: TestClient) -> None:
