@@ -344,7 +344,9 @@ def test_an_edited_translation_is_confirmed_by_keys_and_known_at_once(page: Brow
     page.wait_for_text("#output", "Look at the gate")
     page.wait_for_text(".line", "confirmed before")
     page.run("const e = document.querySelector('#source'); e.value = ''; e.focus()")
-    _written(page, "Voir la porte et la maison", "gate")
+    page.type("#source", "Voir la porte et la maison")
+    page.wait_for_text(".words", "maison")
+    assert page.text("#status") == ""
     page.wait_for_text(".line", "In the memory")
     assert page.run("return document.querySelectorAll('.match ins, .match del').length") >= 1
     _shot(page, "memory")

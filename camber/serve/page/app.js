@@ -203,6 +203,7 @@ async function translate() {
 
 function soon() {
   clearTimeout(state.timer);
+  if (!$("undo")) $("status").textContent = ""; // what was said of the text before
   state.timer = setTimeout(translate, WAIT);
 }
 
