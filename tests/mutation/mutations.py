@@ -134,6 +134,23 @@ MUTATIONS: list[Mutation] = [
         ("numbers.py", "if not is_whole(text) or int(text) > most:", "if not is_whole(text):"),
     ),
     *_of(
+        "test_settings.py -k larger",
+        ("settings.py", "abs(value) > _LARGEST:", "abs(value) > 2 * _LARGEST:"),
+    ),
+    *_of(
+        "cli/test_refusals_and_endings.py -k place_of_what -m slow",
+        ("files.py", "if os.path.realpath(place) in read:", "if place in read:"),
+    ),
+    *_of(
+        "cli/test_refusals_and_endings.py -k streams_that_are_closed -m slow",
+        ("cli/__init__.py", "if getattr(sys, name) is None:", "if False:"),
+    ),
+    *_of(
+        "serve/test_libretranslate.py -k cannot_be_written",
+        ("serve/house.py", "isinstance(error, InUseError) or isinstance", "isinstance"),
+        ("serve/house.py", "str(error).replace(str(model.path), model.name)", "str(error)"),
+    ),
+    *_of(
         "test_registry.py", ("registry.py", "self._outside().keys() - self._entries.keys()", "self._outside().keys()")
     ),
     # --- kernel ---------------------------------------------------------------------------------------------------
@@ -169,6 +186,10 @@ MUTATIONS: list[Mutation] = [
         ),
         ("arrays/ragged.py", "new[1:] |= key[order[1:]]", "new[1:] = key[order[1:]]"),
         ("arrays/ragged.py", "offsets[np.asarray(rows) + 1] - starts", "offsets[np.asarray(rows)] - starts"),
+    ),
+    *_of(
+        "arrays/test_runs.py -k room",
+        ("arrays/scratch.py", "os.posix_fallocate(stream.fileno(), 0, size)", "stream.truncate(size)"),
     ),
     *_of(
         "arrays/test_sparse.py",
