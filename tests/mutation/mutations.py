@@ -650,7 +650,7 @@ MUTATIONS: list[Mutation] = [
     ),
     *_of(
         "report/test_report_page.py",
-        ("report/markup.py", "total += 0.27", "total += 2.7"),
+        ("report/markup.py", '"mW@%—…", 1.0', '"mW@%—…", 0.1'),
         (
             "report/segmentation.py",
             "2 * len(words & set(other.source)) > len(words)",
