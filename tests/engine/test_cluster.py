@@ -22,7 +22,8 @@ from camber.cli import cli
 from camber.engine import Threads
 from camber.engine.in_place import LEAST, dumped, mapped_from
 from camber.errors import CamberError, InputError, SettingsError
-from camber.files import read_lines
+from camber.files import read_lines, write_lines
+from camber.pipeline.folds import FoldSettings
 from camber.progress import Event
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'camber[cluster]'")
@@ -248,6 +249,33 @@ def test_a_model_trained_on_a_cluster_is_the_same_bytes(
     lines = list(read_lines(hotel_files / "test.es"))[:40]
     model = camber.load(tmp_path / "three")
     assert list(model.translate(lines, engine=engine)) == list(model.translate(lines, engine=Threads(1)))
+
+
+def test_replicas_grids_folds_and_selections_are_the_same_on_a_cluster(
+    engine: Cluster, hotel_files: Path, hotel_model: Path, tmp_path: Path
+) -> None:
+    small = [tmp_path / f"small.{side}" for side in ("es", "en")]
+    for side, path in zip(("es", "en"), small, strict=True):
+        write_lines(path, read_lines(hotel_files / f"train.{side}")[:80])
+    dev = [hotel_files / f"dev.{side}" for side in ("es", "en")]
+    settings = camber.TrainSettings.from_dict({"lm": {"order": 3}, "align": {"model": "quick"}})
+    how: dict[str, Any] = {"iterations": 1, "nbest": 10, "tuner": "pro"}
+    folds = FoldSettings(folds=2, rounds=1, nbest=5)
+
+    def everything(name: str, where: Any) -> dict[str, Any]:
+        folder = tmp_path / name
+        folder.mkdir()
+        camber.tune_model(hotel_model, *dev, settings={**how, "replicas": 2}, out=folder / "replicas", engine=where)
+        bins: dict[str, Any] = {"settings": {**how, "bend": "bins", "cautious": False}, "grid": {"bits": [2, 3]}}
+        bins |= {"hyper_source": hotel_files / "test.es", "hyper_target": hotel_files / "test.en"}
+        camber.tune_model(hotel_model, *dev, **bins, out=folder / "grid", engine=where)
+        camber.nbest_folds(*small, folder / "list.jsonl", settings=settings, folds=folds, engine=where)
+        camber.select(*small, hotel_files / "test.es", count=10, out=folder / "selected", engine=where)
+        return {path: data for path, data in contents(folder).items() if ".work" not in path}
+
+    told = Told(engine)
+    assert everything("here", Threads(1)) == everything("there", told)
+    assert set(told.tasks) >= {"_decode_columns", "_select_block", "_counted", "_tokens"}
 
 
 # --- what may happen to workers ---
