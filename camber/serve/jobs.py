@@ -133,7 +133,6 @@ class Decoding:
 
         All must be there `until` then, on the clock of the event loop.
         """
-        clock = asyncio.get_running_loop().time
         free = Request()
         job = Job(options, texts, requests)
         for place, (text, request) in enumerate(zip(texts, requests, strict=True)):
@@ -154,10 +153,14 @@ class Decoding:
                 self._ready.notify_all()
         try:
             for _ in texts:
-                try:
-                    place, best = await asyncio.wait_for(job.done.get(), max(until - clock(), 0.001))
-                except TimeoutError:
-                    raise Busy from None
+                if job.done.empty():  # waiting takes a turn of the event loop, which is long when there is much to do
+                    try:
+                        async with asyncio.timeout_at(until):
+                            place, best = await job.done.get()
+                    except TimeoutError:
+                        raise Busy from None
+                else:
+                    place, best = job.done.get_nowait()
                 if isinstance(best, Exception):
                     raise best
                 if requests[place] == free:
