@@ -9,6 +9,7 @@ which is removed at the end; one that a killed process left is removed by the ne
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -155,8 +156,12 @@ def _reserve(path: Path, size: int) -> None:
     """Make a file of zeros that has its room on the disk: where a mapped page finds none, the process is killed."""
     with open(path, "wb") as stream:
         if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(stream.fileno(), 0, size)
-            return
+            try:
+                os.posix_fallocate(stream.fileno(), 0, size)
+                return
+            except OSError as error:
+                if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # what a file system says that cannot do it
+                    raise
         for start in range(0, size, _BLOCK):
             stream.write(bytes(min(_BLOCK, size - start)))
 

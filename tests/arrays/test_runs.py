@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -54,8 +55,15 @@ def test_little_memory_makes_many_runs_and_ranges_are_as_long_as_they_are_asked_
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs blocks of files")
-def test_a_large_array_has_its_room_on_the_disk_before_anything_is_written_to_it(tmp_path):
+@pytest.mark.parametrize("able", [True, False])
+def test_a_large_array_has_its_room_on_the_disk_before_anything_is_written_to_it(able, tmp_path, monkeypatch):
     """A page that is mapped and finds no room on a full disk ends the process without a word."""
+
+    def unable(*_):
+        raise OSError(errno.EOPNOTSUPP, "not supported")
+
+    if not able:
+        monkeypatch.setattr(os, "posix_fallocate", unable, raising=False)
     with Scratch(8000, tmp_path) as scratch:
         scratch.empty((100_000,), np.float64)
         (file,) = tmp_path.glob(f"{PREFIX}*/*.array")
