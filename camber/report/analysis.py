@@ -11,8 +11,8 @@ from camber.report.style import PAGE_STYLE, picture_style
 
 _STYLE = """
 table{border-collapse:collapse;margin:.5rem 0 1rem}
-td,th{padding:.25rem .9rem;text-align:right;border-bottom:1px solid var(--line)}
-td:first-child,th:first-child{text-align:left}
+td,th{padding:.25rem .9rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
+td:first-child,th:first-child{text-align:left;padding-left:0}
 td:last-child,th:last-child{text-align:left;min-width:220px}
 tr:last-child td{font-weight:600}
 .share{display:inline-block;height:.7rem;background:var(--accent);vertical-align:middle}
@@ -46,4 +46,5 @@ def _part(analysis: Analysis, part: Part) -> Markup:
         width = 0 if band is None else 200 * band.words / words
         bar = "" if band is None else element("span", class_="share", style=f"width:{width:.0f}px")
         lines.append(element("tr", *(element("td", cell) for cell in row), element("td", bar)))
-    return element("section", element("h2", part.name), element("table", *lines), element("p", told_of_unknown(part)))
+    table = element("div", element("table", *lines), class_="scroll", tabindex=0)
+    return element("section", element("h2", part.name), table, element("p", told_of_unknown(part)))

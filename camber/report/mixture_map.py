@@ -237,7 +237,8 @@ class Map:
             for plane in [self.plane, *self.others[: _LISTED // 2]]
         ]
         head = element("tr", element("th", "features"), element("th", "explained", class_="n"))
-        return element("table", element("thead", head), element("tbody", *rows), class_="narrow")
+        inside = element("table", element("thead", head), element("tbody", *rows), class_="narrow")
+        return element("div", inside, class_="scroll", tabindex=0)
 
     def _kernels(self) -> Markup:
         bend, plane = self.mixed.bend, self.plane
