@@ -41,6 +41,15 @@ def test_formats_are_told_by_content(text: str, name: str, encoding: str) -> Non
     assert format_of(head_of(text.encode(encoding), "file")) == name
 
 
+def test_pieces_of_pages_are_told_by_their_name() -> None:
+    text = b"<p>one<br>&eacute;t&eacute;</p>\n<p>two"
+    assert [format_of(head_of(text, name)) for name in ("a.html", "A.HTM", "a.html.gz", "a.txt")] == [
+        "html", "html", "html", "plain",
+    ]  # fmt: skip
+    assert format_of(head_of(b"<xliff/>", "a.html")) == "xliff"
+    assert format_of(head_of(b"one", "a.htm")) == "html"
+
+
 def test_damaged_archives_are_told_with_their_name(tmp_path: Path) -> None:
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -97,8 +97,10 @@ def _is_po(head: Head) -> bool:
 
 
 def is_page(head: Head) -> bool:
-    """Say whether a text is a page of HTML."""
-    return head.root.lower() == "html" or head.text.lstrip("\ufeff \t\r\n")[:14].lower() == "<!doctype html"
+    """Say whether a text is a page of HTML, or, by its name, a piece of one."""
+    if head.root.lower() == "html" or head.text.lstrip("\ufeff \t\r\n")[:14].lower() == "<!doctype html":
+        return True
+    return "\0" not in head.text and head.name.lower().removesuffix(".gz").endswith((".html", ".htm", ".xhtml"))
 
 
 def _is_table(head: Head) -> bool:
