@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 from camber.formats.bilingual.unit import ALONE, LINE, MARK, Code, Segment
-from camber.text.tags import CLOSE, OPEN, TEXT, XLIFF, Tag, find_tags
+from camber.text.tags import CLOSE, OPEN, REMARKS, TEXT, XLIFF, Tag, find_tags
 
 #: codes of two lines, multiplied, whose order is compared; with more, only how often each comes
 _MOST_COMPARED = 250_000
@@ -34,7 +34,9 @@ def segment_in(line: str, format: str = XLIFF) -> Segment:
     pieces: list[str | Code] = []
     done = 0
     for tag in (tag for tag in tags if line[tag.start] == "<"):  # others are text here
-        pieces += [decoded(line[done : tag.start]), _code(line, tag, tags)]
+        pieces.append(decoded(line[done : tag.start]))
+        if format != XLIFF or tag.name not in REMARKS:  # which readers of such files do not see
+            pieces.append(_code(line, tag, tags))
         done = tag.end
     return Segment(tuple(piece for piece in (*pieces, decoded(line[done:])) if piece))
 

@@ -15,7 +15,7 @@ from camber.text.pipeline import TextPipeline
 from camber.text.places import gaps_of
 from camber.text.prepared import Prepared
 from camber.text.retag import retag
-from camber.text.tags import TEXT, XLIFF, find_tags
+from camber.text.tags import REMARKS, TEXT, XLIFF, find_tags
 
 
 def of_line(text: TextPipeline, match: Match, line: str, format: str, sentences: Sequence[Prepared]) -> str | None:
@@ -35,7 +35,8 @@ def of_line(text: TextPipeline, match: Match, line: str, format: str, sentences:
         if found is None and len(sentences) == 1 and len(sentences[0].tags) == len(asked.codes):
             found = _by_alignment(text, match, sentences[0])
         return found
-    if any(sentence.tags for sentence in sentences):  # marks that are no tags elsewhere
+    remarks = format == XLIFF and all(tag.name in REMARKS for tag in find_tags(line, format))
+    if not remarks and any(sentence.tags for sentence in sentences):  # marks that are no tags elsewhere
         return _by_alignment(text, match, sentences[0]) if len(sentences) == 1 else None
     return match.target if format == TEXT else html.escape(match.target, quote=False)
 

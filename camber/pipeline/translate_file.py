@@ -20,7 +20,7 @@ from camber.formats.documents.tree import is_sound
 from camber.formats.glossary.glossary import Glossary
 from camber.model.translator import Translation, Translator, load
 from camber.progress import Watcher, each, log, watched
-from camber.text.tags import TEXT, XLIFF, find_tags
+from camber.text.tags import REMARKS, TEXT, XLIFF, find_tags
 
 Name = str | Path
 
@@ -125,8 +125,8 @@ def _checked(
 
 
 def _tags(text: str, format: str) -> list[str]:
-    tags = (text[tag.start : tag.end] for tag in find_tags(text, format))
-    return sorted(tag for tag in tags if tag != MARK)
+    tags = (tag for tag in find_tags(text, format) if format != XLIFF or tag.name not in REMARKS)
+    return sorted(tag for tag in (text[tag.start : tag.end] for tag in tags) if tag != MARK)
 
 
 def _translate_lines(translator: Translator[Any], data: bytes, name: str, **how: Any) -> tuple[bytes, FileReport]:

@@ -52,6 +52,8 @@ _loose = re.compile(
 )
 _LONGEST = 5000
 _special = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>", "<!DOCTYPE ": ">", "<!doctype ": ">"}
+#: names of those that are said to nobody who reads the text: comments and processing instructions
+REMARKS = ("<!--", "<?")
 _plain_attributes = re.compile(r"""(?:\s++[\w:.-]++\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++))*+\s*+""")
 _untranslated = re.compile(
     r"""\btranslate\s*=\s*["']?no\b|\bmtype\s*=\s*["']protected["']|"""

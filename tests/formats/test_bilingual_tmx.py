@@ -92,9 +92,10 @@ def test_highlighted_text_is_text_and_codes_are_not(tmp_path: Path) -> None:
     segment = units[0].source
     assert segment.text == "Press Save or wait, now"
     assert [(code.kind, code.number) for code in segment.codes] == [
-        ("open", "1"), ("close", "1"), ("alone", "2"), ("alone", ""), ("alone", ""),
+        ("open", "1"), ("open", ""), ("close", ""), ("close", "1"), ("alone", "2"), ("alone", ""), ("alone", ""),
     ]  # fmt: skip
-    assert segment.markup.startswith('Press <bpt i="1">&lt;b&gt;</bpt>Save<ept i="1">&lt;/b&gt;</ept> or<ph x="2">{br}')
+    marked = '<bpt i="1">&lt;b&gt;</bpt><hi>Save</hi><ept i="1">&lt;/b&gt;</ept>'
+    assert segment.markup.startswith(f'Press {marked} or<ph x="2">{{br}}')
 
 
 def test_texts_in_codes_are_apart(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_codes_of_both_versions_are_known(tmp_path: Path) -> None:
     source = '<g id="1">a</g><x id="2"/>b <bx id="3" rid="7"/>c<ex id="4" rid="7"/> <mrk mtype="term">d</mrk>'
     units, _ = read(older(tmp_path, f"<trans-unit id='1'><source>{source}</source></trans-unit>"))
     assert units[0].source.text == "a bc d".replace("bc", "b c")
-    assert [code.number for code in units[0].source.codes] == ["1", "1", "2", "7", "7"]
+    assert [code.number for code in units[0].source.codes] == ["1", "1", "2", "7", "7", "", ""]
     source = '<pc id="1">a</pc><ph id="2"/>, <sc id="3"/>c<ec startRef="3"/><cp hex="0001"/>'
     units, _ = read(newer(tmp_path, f"<unit id='1'><segment><source>{source}</source></segment></unit>"))
     assert units[0].source.text == "a, c"

@@ -180,6 +180,19 @@ def test_a_line_with_codes_and_what_is_protected_comes_back(model: Path, tmp_pat
     assert in_file(path, 'la <x id="3"/>{name} &amp; 18') != ['17 <x id="3"/>zorb {name}']
 
 
+def test_marks_and_remarks_of_a_file_do_not_hide_what_is_remembered(model: Path, tmp_path: Path) -> None:
+    path, memory = Path(shutil.copytree(model, tmp_path / "m")), tmp_path / "a.xlf"
+    unit = '<trans-unit id="1"><source>{}</source><target state="final">{}</target></trans-unit>'
+    pairs = [
+        ('La <mrk mtype="term">llave</mrk> 7. <x id="2"/>No!', '<mrk mtype="term">zorb</mrk> 7. <x id="2"/>Blorp!'),
+        ("El <!-- a --> zorbo {x}", "the {x} blorp"),
+        ("<?y z?>la puerta 9", "9 zorbs"),
+    ]
+    memory.write_text(XLIFF.format("".join(unit.format(*pair) for pair in pairs)))
+    run("--quiet", "add", path, memory)
+    assert in_file(path, *(source for source, _ in pairs)) == [target for _, target in pairs]
+
+
 def test_the_command_shows_matches_with_their_codes(model: Path) -> None:
     out = run("match", model, "--format", "xliff-inline", text=LINE + "\n")
     assert " 100 % " in out

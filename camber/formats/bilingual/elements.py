@@ -15,11 +15,10 @@ from camber.formats.xml import local_name, quoted
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _CHUNK = 1 << 16
 
-#: elements whose content is code of another format; those that are around text; marks that are neither
+#: elements whose content is code of another format; those that begin and end something; those with a number around text
 _NATIVE = {"ph": ALONE, "it": ALONE, "ut": ALONE, "bpt": OPEN, "ept": CLOSE, "x": ALONE, "cp": ALONE}
-_EMPTY = {"bx": OPEN, "sc": OPEN, "ex": CLOSE, "ec": CLOSE}
+_EMPTY = {"bx": OPEN, "sc": OPEN, "ex": CLOSE, "ec": CLOSE, "sm": OPEN, "em": CLOSE}
 _AROUND = frozenset(["g", "pc"])
-_TEXT = frozenset(["hi", "mrk", "sm", "em"])
 
 
 def elements(
@@ -127,7 +126,7 @@ def _collect(element: Any, path: str, pieces: list[str | Code], apart: Callable[
             pieces.append(_code_of(name, child))
         elif name in _EMPTY:
             pieces.append(_code_of(name, child))
-        elif name in _TEXT:
+        elif name == "mrk" and child.get("mtype") == "seg":
             _collect(child, path, pieces, apart)
         elif name == "sub":
             if apart is not None:
