@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -167,9 +168,12 @@ def recorded(path: str | Path) -> dict[str, Any]:
 
 def is_model(path: str | Path) -> bool:
     """Say whether `path` is a directory with a `model.toml` of ours, of any version, damaged or not."""
+    place = Path(path) / MANIFEST
     try:
-        with open(Path(path) / MANIFEST, "rb") as stream:
-            return stream.readline().startswith(b"camber = ")
+        if not place.is_file():  # a pipe, say, would make us wait for ever
+            return False
+        with open(place, "rb") as stream:
+            return stream.readline(99).startswith(b"camber = ")
     except OSError:
         return False
 
@@ -453,7 +457,10 @@ def _read_manifest(path: Path) -> dict[str, Any]:
 def _check_file(path: Path, name: str, facts: Mapping[str, Any], verify: bool) -> None:
     place = path / _checked_name(name)
     try:
-        length = place.stat().st_size
+        there = place.stat()
+        length = there.st_size
+        if not stat.S_ISREG(there.st_mode):  # a pipe would make whoever opens it wait for ever
+            raise ModelError(f"{place}: not a file; {_REMEDY}")
         if length != facts["bytes"]:
             raise ModelError(f"{place}: {length:,} bytes, expected {facts['bytes']:,}; {_REMEDY}")
         whole = verify or length <= SMALL

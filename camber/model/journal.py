@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -148,7 +149,7 @@ class Journal:
             if before is not None and before.identity == identity:
                 segments.append(before)
                 continue
-            calls = tuple(_read_calls(path, path.read_bytes(), segment.first))
+            calls = tuple(_read_calls(path, _contents(path), segment.first))
             if len(calls) != segment.last - segment.first + 1:
                 raise ModelError(f"{path}: {len(calls)} calls, expected those of its folder's name; {_REMEDY}")
             segments.append(Segment(segment.folder, segment.first, segment.last, calls, identity))
@@ -239,7 +240,7 @@ class Journal:
             count += 1
             pairs += self.segments[-count].pairs
         tail = self.segments[-count:]
-        text = b"".join((segment.folder / PAIRS).read_bytes() for segment in tail)
+        text = b"".join(_contents(segment.folder / PAIRS) for segment in tail)
         lessons = [lesson for segment in tail if (lesson := _read_lesson(segment)) is not None]
         calls = tuple(call for segment in tail for call in segment.calls)
         journal = self._with(count, tail[0].first, tail[-1].last, text, _join_lessons(lessons), calls)
@@ -275,7 +276,7 @@ def take_journal(model: Path, draft: Path) -> None:
         if not journal.segments:
             return
         try:
-            text = b"".join((segment.folder / PAIRS).read_bytes() for segment in journal.segments)
+            text = b"".join(_contents(segment.folder / PAIRS) for segment in journal.segments)
             lesson = _join_lessons(journal.lessons())
         except FileNotFoundError:  # joined in this moment
             continue
@@ -410,6 +411,13 @@ def _read_pair(line: str) -> Pair:
     return pair
 
 
+def _contents(path: Path) -> bytes:
+    """Read a file; a pipe would make whoever opens it wait for ever, and a device might not end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ModelError(f"{path}: not a file; {_REMEDY}")
+    return path.read_bytes()
+
+
 def _opened(path: Path, text: bytes, start: int) -> tuple[str, str, int]:
     """Return the text that begins at `start`, checked against its seal; its SHA-256; and where the next one begins."""
     end = text.find(_SEAL, start)
@@ -431,7 +439,7 @@ def _read_lesson(segment: Segment) -> Lesson | None:
 
     path = segment.folder / ALIGNER
     try:
-        text = path.read_bytes()
+        text = _contents(path)
     except FileNotFoundError:
         raise
     except OSError as error:

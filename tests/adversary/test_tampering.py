@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from adversary import tampering
-from adversary.tampering import CALL_SEAL, reseal
+from adversary.tampering import CALL_SEAL, reseal, write_manifest
 from adversary.trials import tell
 from adversary.zoo import LINES, ZOO
 
@@ -236,6 +237,29 @@ def test_a_manifest_that_no_parser_likes_is_a_clear_error(line, model):
         load(model)
     with pytest.raises(CamberError):
         info.main([str(model), "--verify"], standalone_mode=False)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("instead", ["a pipe", "a folder", "a device"])
+@pytest.mark.parametrize("name", ["model.toml", "weights.tsv", "rules/scores.npy", "pairs.jsonl", "aligner.json"])
+def test_what_is_no_file_is_refused(name, instead, model):
+    """Whoever opens a pipe waits until somebody writes to it, and some devices do not end."""
+    add(model, ["¡ hasta el martes !"], ["see you on Tuesday !"])
+    path = next(model.rglob(name))
+    path.unlink()
+    if instead == "a pipe":
+        os.mkfifo(path)
+    elif instead == "a folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero")
+    if name != "model.toml":
+        manifest = tomllib.loads((model / "model.toml").read_text("utf-8"))
+        if facts := manifest["files"].get(name):
+            facts |= {"bytes": path.stat().st_size, "sha256": hashlib.sha256().hexdigest()}
+        write_manifest(model, manifest)
+    with pytest.raises(ModelError, match=r"not a file|not a Camber model"):
+        load(model).directory.journal.lessons()
 
 
 def test_a_journal_with_other_values_is_a_clear_error(model):
