@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from camber.kernel.compile import cache_folder
+from camber.kernel.place import cache_folder
 
 #: bytes of files that are worth a note: fewer are checked in a fraction of a second
 LEAST = 500_000_000

@@ -350,7 +350,7 @@ def _facts() -> tuple[tuple[str, str], ...]:
     import numpy
 
     import camber
-    from camber.kernel.compile import compiler
+    from camber.kernel.compiler import versions
 
     package = Path(camber.__file__).resolve().parent
     digest = hashlib.sha256()
@@ -361,11 +361,11 @@ def _facts() -> tuple[tuple[str, str], ...]:
         ("Camber's source", digest.hexdigest()[:12]),
         ("Python", ".".join(map(str, sys.version_info[:2]))),
         ("NumPy", numpy.__version__),
-        ("Numba", compiler()[0]),
+        ("Numba", versions()[0]),
     )
 
 
 def _processor() -> str:
-    from camber.kernel.compile import compiler
+    from camber.kernel.compiler import versions
 
-    return compiler()[1]
+    return versions()[1]

@@ -5,6 +5,7 @@ A kernel takes arrays and numbers, never allocates, and works on a sentence or a
 text, `heap` is a binary heap, and `sort` sorts short stretches; all over plain arrays.
 """
 
-from camber.kernel.compile import cache_folder, compiled_kernels, kernel, kernel_inlined, tell_compiled
+from camber.kernel.compile import compiled_kernels, kernel, kernel_inlined, tell_compiled
+from camber.kernel.place import cache_folder
 
 __all__ = ["cache_folder", "compiled_kernels", "kernel", "kernel_inlined", "tell_compiled"]

@@ -2,7 +2,7 @@
 
 A kernel that Python calls needs machine code of its own, and a wrapper that takes Python's arguments to pieces. One
 that a kernel calls needs neither: it becomes part of its caller, and is optimised there. Numba does
-both for every function, which takes half as long again. So a kernel has two dispatchers: one for Python, and
+both for every function, which takes half as long again. So a kernel has two dispatchers: :class:`ForPython`, and
 :class:`Called`, whose code is never finished but linked into whoever calls it, and is not kept on disk.
 """
 
@@ -77,10 +77,10 @@ class Called(CPUDispatcher):
         return self._keys[tuple(arguments)]
 
 
-class Kernel(CPUDispatcher):
+class ForPython(CPUDispatcher):
     """The dispatcher of a kernel for Python, which sends kernels that call it to another one."""
 
-    _cache: Any  # has `release` beside what Numba asks for
+    _cache: Any
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(py_func=function, targetoptions=options)
@@ -97,7 +97,6 @@ class Kernel(CPUDispatcher):
         try:
             return super().compile(sig)
         finally:
-            self._cache.release()
             if collecting:
                 gc.enable()
 

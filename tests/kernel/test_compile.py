@@ -1,132 +1,23 @@
-"""The one decorator, and a cache folder wherever the package runs."""
+"""The one decorator: code for the types of arguments, from the compiler or from the disk."""
 
-import os
 import shutil
-import subprocess
-import sys
-import tempfile
+import threading
+import time
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
+from kernel.processes import run
+from kernel.test_place import USE
 from numba.core.errors import TypingError
 
-from camber.kernel import compile, compiled_kernels, kernel
-
-ASK = "from camber.kernel import cache_folder; print(cache_folder())"
-USE = """
-import numpy as np
-from camber.kernel.table import empty_table, insert
-print(insert(empty_table(4), 42) >= 0)
-"""
-
-
-def run(code: str, **environment: str) -> str:
-    """Run Python in a process of its own, with only these variables about folders."""
-    folders = ("HOME", "XDG_CACHE_HOME", "CAMBER_CACHE", "TMPDIR", "NUMBA_CACHE_DIR")
-    variables = {name: value for name, value in os.environ.items() if name not in folders}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=variables | environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+from camber.kernel import compile, compiled_kernels, compiler, image, kernel
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     """Keep the kernels of these tests out of the package's list."""
     monkeypatch.setattr(compile, "_registry", dict(compile._registry))
-
-
-@pytest.fixture
-def unwritable(tmp_path: Path) -> Path:
-    """A folder that nobody can make, not even root: its parent is a file."""
-    (tmp_path / "file").write_text("")
-    return tmp_path / "file" / "home"
-
-
-@pytest.mark.slow
-def test_the_cache_is_in_the_users_cache_folder(tmp_path):
-    assert Path(run(ASK, HOME=str(tmp_path))).parent == tmp_path / ".cache" / "camber"
-    assert Path(run(ASK, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "x"))).parent == tmp_path / "x" / "camber"
-
-
-def test_a_variable_names_another_cache_folder(tmp_path):
-    assert Path(run(ASK, HOME=str(tmp_path), CAMBER_CACHE=str(tmp_path / "mine"))).parent == tmp_path / "mine"
-    assert not (tmp_path / ".cache").exists()
-
-
-@pytest.mark.slow
-def test_without_a_writable_home_the_cache_is_temporary_and_kernels_still_run(tmp_path, unwritable):
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    folder = Path(run(ASK, HOME=str(unwritable), TMPDIR=str(temporary)))
-    assert folder.parent.parent == temporary
-    assert folder == Path(run(ASK, HOME=str(unwritable), TMPDIR=str(temporary)))  # the next process finds it again
-    assert run(USE, HOME=str(unwritable), TMPDIR=str(temporary)) == "True"
-    assert any(folder.rglob("*.nbi"))
-
-
-def test_a_named_cache_folder_that_cannot_be_written_falls_back_to_a_temporary_one(tmp_path, unwritable):
-    folder = Path(run(ASK, HOME=str(tmp_path), CAMBER_CACHE=str(unwritable), TMPDIR=str(tmp_path)))
-    assert folder.parent == tmp_path
-    assert folder.is_dir()
-    folder.rmdir()
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners are a matter of POSIX")
-def test_a_folder_of_another_user_is_never_used(tmp_path, monkeypatch):
-    mine = os.getuid()
-    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
-    assert not compile._writable(tmp_path)
-
-
-def test_the_cache_folder_is_private(tmp_path):
-    folder = tmp_path / "cache"
-    assert compile._writable(folder)
-    assert os.name == "nt" or folder.stat().st_mode & 0o077 == 0
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package of modules made for a test; its hashes are computed anew whenever it is asked."""
-    monkeypatch.setattr(compile, "_package", lambda: tmp_path)
-
-    def asked(module: str, **texts: str) -> str:
-        for name, text in texts.items():
-            (tmp_path / f"{name}.py").write_text(text)
-        compile._source.cache_clear()
-        compile.sources_hash.cache_clear()
-        return compile.sources_hash(module)
-
-    yield asked
-    compile._source.cache_clear()
-    compile.sources_hash.cache_clear()
-
-
-def test_compiled_code_is_used_until_something_that_it_depends_on_changes(package):
-    fast = "from camber.below import b\nfrom camber.names import (\n    SIZE,\n)\n@kernel\ndef a(x): return b(x) + SIZE"
-    below = "from camber.deep import c\n@kernel\ndef b(x): return c(x)"
-    names = "SIZE = 3\n\ndef unrelated():\n    return 1\n"
-    before = package(
-        "fast", fast=fast, below=below, deep="@kernel\ndef c(x): return x", names=names, other="@kernel\ndef d(): 0"
-    )
-    assert package("fast", other="@kernel\ndef d(): 1") == before
-    assert package("fast", names=names.replace("return 1", "return 2")) == before
-    changed = {
-        before,
-        package("fast", names="SIZE = 4\n"),
-        package("fast", deep="@kernel\ndef c(x): return x + 1"),
-        package("fast", fast=fast + " + 1"),
-    }
-    assert len(changed) == 4
-
-
-def test_the_folder_changes_with_the_compiler(monkeypatch):
-    before = compile._compiler_hash()
-    monkeypatch.setattr(numba, "__version__", "0.0")
-    assert compile._compiler_hash() != before
 
 
 @pytest.mark.slow
@@ -138,18 +29,19 @@ def test_copies_of_the_package_share_what_was_compiled(tmp_path):
         places.append(tmp_path / name)
     for place in places:
         assert run(USE, CAMBER_CACHE=str(tmp_path / "cache"), PYTHONPATH=str(place)) == "True"
-    assert len(list((tmp_path / "cache").rglob("table.insert*.nbc"))) == 1
+    assert len(list((tmp_path / "cache").rglob("insert-*.image"))) == 1
 
 
-@pytest.mark.slow
-def test_code_from_the_cache_loads_without_the_compiler_which_still_compiles_what_is_new(tmp_path):
-    code = """
+needs_images = pytest.mark.skipif(not image.usable(), reason="images are not for this system")
+#: makes a process do as those on systems that images are not for
+WITHOUT = "from camber.kernel import compile\ncompile.usable = lambda: False\n"
+LOADS = """
 import sys
 import numpy as np
 from camber.kernel.table import empty_table, insert
 table = empty_table(4)
 insert(table, 42)
-prepared = "numba.np.arraymath" in sys.modules, "scipy.linalg" in sys.modules
+prepared = [name for name in ("numba", "llvmlite", "numba.np.arraymath", "scipy.linalg") if name in sys.modules]
 from camber.kernel.table import find
 from camber.kernel.heap import pop, push
 scores, items = np.zeros(4), np.zeros(4, np.int64)
@@ -158,12 +50,21 @@ import scipy.linalg, scipy.optimize
 solved = scipy.linalg.solve(np.eye(2), np.ones(2)).sum() + scipy.optimize.brentq(lambda x: x - 1, 0, 3)
 print(prepared, find(table, 42) == insert(table, 42), pop(scores, items, 1), round(solved, 9))
 """
+ALL = "['numba', 'llvmlite', 'numba.np.arraymath', 'scipy.linalg']"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "imported"),
+    [pytest.param("", "[]", marks=needs_images), (WITHOUT, "['numba', 'llvmlite']")],
+)
+def test_code_from_the_cache_loads_without_the_compiler_which_still_compiles_what_is_new(tmp_path, before, imported):
     works = "True (1.5, 7, 0) 3.0"
-    assert run(code, CAMBER_CACHE=str(tmp_path)) == f"(True, True) {works}"  # all is compiled
-    for path in tmp_path.rglob("heap*"):
-        path.unlink()
-    assert run(code, CAMBER_CACHE=str(tmp_path)) == f"(False, False) {works}"  # one is loaded, the others compiled
-    assert run(code, CAMBER_CACHE=str(tmp_path)) == f"(False, False) {works}"
+    assert run(before + LOADS, CAMBER_CACHE=str(tmp_path)) == f"{ALL} {works}"  # all is compiled
+    for path in tmp_path.rglob("kernel-heap*"):
+        shutil.rmtree(path)
+    assert run(before + LOADS, CAMBER_CACHE=str(tmp_path)) == f"{imported} {works}"  # one is loaded, others compiled
+    assert run(before + LOADS, CAMBER_CACHE=str(tmp_path)) == f"{imported} {works}"
 
 
 def test_numba_still_takes_the_options_that_make_kernels_fast():
@@ -175,10 +76,11 @@ def test_numba_still_takes_the_options_that_make_kernels_fast():
     out = np.zeros(1)
     total(np.arange(4.0), out)
     assert out[0] == 6.0
-    assert total.targetoptions["_nrt"] is False
-    assert total.targetoptions["nogil"] is True
-    total.recompile()  # code from the cache cannot be inspected: Numba shows nothing, which holds no call either
-    code = next(iter(total.inspect_llvm().values()))
+    assert total.dispatcher.targetoptions["_nrt"] is False
+    assert total.dispatcher.targetoptions["nogil"] is True
+    total.dispatcher.finish((np.arange(4.0), out), "")
+    total.dispatcher.recompile()  # code from the cache cannot be inspected: Numba shows nothing, which holds no call
+    code = next(iter(total.dispatcher.inspect_llvm().values()))
     assert "define" in code
     assert "NRT_" not in code  # the optimiser prunes most calls of NRT_incref, but leaves some of NRT_decref
     name = next(name for name in compiled_kernels() if name.endswith("total"))
@@ -202,5 +104,80 @@ def test_division_by_zero_follows_numpy():
     assert divide(1.0, 0.0) == np.inf
 
 
-def test_temporary_folders_are_where_python_says():
-    assert compile._candidates()[-1].parent == Path(tempfile.gettempdir()) or "CAMBER_CACHE" in os.environ
+def test_each_combination_of_types_has_its_own_code():
+    @kernel
+    def first(values):
+        return values[0]
+
+    assert first(np.array([3])) == 3
+    assert first(np.array([1.5])) == 1.5
+    assert first((2, 1.5)) == 2
+    assert first(np.array([257], np.int16)) == 257
+    assert len(first.signatures) == 4
+
+
+def test_an_argument_of_a_class_that_only_the_compiler_knows():
+    @kernel
+    def real(number):
+        return number.real
+
+    assert real(3 + 4j) == 3.0
+
+
+def test_a_kernel_that_two_threads_want_is_compiled_once(monkeypatch):
+    asked, finish = [], compiler.Finished.finish
+    monkeypatch.setattr(compiler.Finished, "finish", lambda *arguments: (asked.append(1), finish(*arguments)))
+
+    @kernel
+    def doubled(number):
+        return number * 2
+
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(doubled(21))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [42] * 4
+    assert asked == [1]
+
+
+def test_whoever_wants_to_know_is_told_of_each_kernel_that_is_compiled(tmp_path):
+    code = (
+        "from camber.kernel import tell_compiled\ntell_compiled(lambda name, seconds: print(name, seconds > 0))\n" + USE
+    )
+    assert run(code, CAMBER_CACHE=str(tmp_path)) == "camber.kernel.table.insert True\nTrue"
+    assert run(code, CAMBER_CACHE=str(tmp_path)) == "True"
+
+
+def test_python_goes_on_beside_a_kernel():
+    @kernel
+    def busy(turns):
+        number = 1
+        for _ in range(turns):
+            number = number * 6364136223846793005 + 1442695040888963407
+        return number
+
+    busy(1)
+    woken, done = [], threading.Event()
+
+    def sleeper():
+        while not done.is_set():
+            time.sleep(0.001)
+            woken.append(1)
+
+    beside = threading.Thread(target=sleeper)
+    beside.start()
+    while not woken:
+        time.sleep(0.001)
+    before = len(woken)
+    busy(10**9)
+    during = len(woken) - before
+    done.set()
+    beside.join()
+    assert during > 2
+
+
+def test_kernels_in_plain_python(tmp_path):
+    code = "import sys\nfrom camber.kernel.table import mix\nprint(type(mix).__name__, 'numba' in sys.modules)"
+    assert run(code, CAMBER_CACHE=str(tmp_path), NUMBA_DISABLE_JIT="1") == "function False"

@@ -1,4 +1,4 @@
-"""A folder of compiled kernels that one process at a time has for itself."""
+"""Files with digests, and a folder of compiled kernels that one process at a time has for itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from camber.kernel.cache_file import Held
+from camber.kernel.files import DamagedError, Held, read_whole, write_whole
 
 fcntl = pytest.importorskip("fcntl", reason="this system has no such locks")
 
@@ -52,3 +52,32 @@ def test_a_folder_that_two_threads_give_back_at_once_is_closed_once(
 def test_a_place_that_cannot_be_held_is_nobodys(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert not Held().take(str(tmp_path / "file" / "folder"))
+
+
+def test_a_file_is_written_whole_and_read_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "file"
+    write_whole(str(path), b"some code")
+    assert read_whole(str(path)) == b"some code"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("damaged", [b"", b"x", b"cut", b"more"])
+def test_a_file_that_is_not_as_it_was_written_goes_away(tmp_path: Path, damaged: bytes) -> None:
+    path = tmp_path / "file"
+    write_whole(str(path), b"some code")
+    data = path.read_bytes()
+    path.write_bytes({b"": b"", b"x": data[:-1] + b"x", b"cut": data[:-1], b"more": data + b"x"}[damaged])
+    with pytest.raises(DamagedError):
+        read_whole(str(path))
+    with pytest.raises(FileNotFoundError):
+        read_whole(str(path))
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        write_whole(str(tmp_path / "file"), b"some code")
+    assert list(tmp_path.iterdir()) == []
