@@ -43,9 +43,9 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,bench]'
 	touch $@ $(VENV)/.runtime
 
+# Every ratio goes into benchmarks.json; a second run names what became slower.
 bench: $(VENV)/.bench
-	failed=; for script in tokenise align lm extract add serve decode nbest tune rerank hiero bend descent boost mixture selection kernel lasso ter roundtrip; do \
-		$(BIN)/python benchmarks/$$script.py || failed="$$failed $$script"; done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+	$(BIN)/python benchmarks/all.py
 
 # Hours on one core. What came out is in adversary.txt; SECONDS is for each reader, guided by coverage where atheris is.
 SECONDS ?= 60

@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from figures import note
+
 from camber.engine import Threads
 from camber.files import read_lines
 from camber.model.translator import load
@@ -33,10 +35,11 @@ def clock(work: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def show(what: str, times: list[tuple[float, float]]) -> None:
+def show(method: str, what: str, times: list[tuple[float, float]]) -> None:
     """Print medians."""
     wall, cpu = (statistics.median(column) for column in zip(*times, strict=True))
     print(f"  {what:<52}{wall:7.3f} wall {cpu:7.3f} CPU")
+    note(f"{method}, {what}, CPU-s", cpu, more_is_better=False)
 
 
 def measure(method: str, data: Path, folder: Path, many: int) -> None:
@@ -46,14 +49,15 @@ def measure(method: str, data: Path, folder: Path, many: int) -> None:
     source, target = read_lines(data / "dev.de"), read_lines(data / "dev.en")
     load(model).translate(source[:1], ONE)  # compiles
     print(method)
-    show("open", [clock(lambda: load(model)) for _ in range(5)])
+    show(method, "open", [clock(lambda: load(model)) for _ in range(5)])
 
     def one(adder: Adder, number: int) -> tuple[float, float]:
         return clock(lambda: adder.add(source[number : number + 1], target[number : number + 1], engine=ONE))
 
     one(Adder(model), 0)
-    show("add one pair", [one(Adder(model), number) for number in range(1, 8)])
+    show(method, "add one pair", [one(Adder(model), number) for number in range(1, 8)])
     show(
+        method,
         "add one pair and open the model",
         [clock(lambda: add(model, source[8:9], target[8:9], engine=ONE)) for _ in range(5)],
     )
@@ -65,10 +69,12 @@ def measure(method: str, data: Path, folder: Path, many: int) -> None:
         wall, cpu = (1000 * statistics.mean(column) for column in zip(*again[first : first + 1000], strict=True))
         print(f"  {f'{first + 1:,} to {first + 1000:,}':<52}{wall:7.2f} wall {cpu:7.2f} CPU")
     print(f"  {'the longest of these (segments are joined)':<52}{max(again)[0]:7.3f} wall")
-    show(f"add one pair to a model with {many:,} added ones", [one(Adder(model), number) for number in range(5)])
-    show(f"open a model with {many:,} added pairs", [clock(lambda: load(model)) for _ in range(5)])
+    show(
+        method, f"add one pair to a model with {many:,} added ones", [one(Adder(model), number) for number in range(5)]
+    )
+    show(method, f"open a model with {many:,} added pairs", [clock(lambda: load(model)) for _ in range(5)])
     lines = source[:1000], target[:1000]
-    show("add 1,000 pairs", [clock(lambda: Adder(model).add(*lines, engine=ONE)) for _ in range(3)])
+    show(method, "add 1,000 pairs", [clock(lambda: Adder(model).add(*lines, engine=ONE)) for _ in range(3)])
 
 
 def main() -> None:

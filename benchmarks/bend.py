@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import note
 
 import camber
 from camber.bend.settings import BendSettings
@@ -159,6 +160,7 @@ def show(figures: dict[str, Any], bits: int) -> None:
     for title, key in rows:
         times = figures[key]
         print(f"  {title:<26}{times['linear_ms']:>10.3f}{times['bent_ms']:>10.3f}{times['ratio']:>10.3f}")
+        note(f"{figures['method']}, {title}, times the linear decoder", times["ratio"], more_is_better=False)
     sizes = figures["memory"]
     ratio = sizes["bent_mb"] / max(1e-9, sizes["linear_mb"])
     print(f"  {'peak memory, MB':<26}{sizes['linear_mb']:>10.0f}{sizes['bent_mb']:>10.0f}{ratio:>10.3f}")

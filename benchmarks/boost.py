@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from figures import note
 
 from camber.arrays.ragged import offsets_from
 from camber.arrays.sparse import Counts
@@ -112,6 +113,7 @@ def compare(name: str, table: tuple[tuple[Feature, ...], Any, Any], trees: int, 
         )
         rest = targets - model.predict(values, num_threads=1)
         line += f" | LightGBM {quickest:6.2f}, {rest.var() / targets.var():.4f} | ratio {quickest / own:.2f}"
+        note(f"{name}, {leaves} leaves, times as fast as LightGBM", quickest / own)
     print(line, flush=True)
 
 

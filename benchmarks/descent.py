@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from figures import note
+
 import camber
 from camber.bend.settings import BendSettings
 from camber.engine import Threads
@@ -78,6 +80,7 @@ def main() -> None:
                     rows = descents(model, dev, kind, bits, beta)
                     least = min(objective for _, _, objective, _ in rows)
                     for name, steps, objective, seconds in rows:
+                        note(f"{kind}, {bits} bits, beta {beta:g}, {name}, steps", steps, more_is_better=False)
                         excess = f"{objective / least - 1:.3%}"
                         print(
                             f"{kind:4} {bits:5} {beta:8g}  {name:11} {steps:7,} {excess:>10} {seconds:8.1f}", flush=True

@@ -1,6 +1,6 @@
 """Hierarchical translation beside cdec: chart decoding, grammars on demand, and how both grow with the corpus.
 
-    python benchmarks/hiero.py [--data ../shared] [decoding extraction edges growth] [--json]
+    python benchmarks/hiero.py [--data ../shared] [decoding extraction edges growth] [--cdec PATH] [--json]
 
 decoding    cdec's grammars, language model and weights for 100 sentences of Multi30k's test set: speed against search
             quality, loading and compiling excluded; and the whole command, which includes them.
@@ -9,17 +9,17 @@ edges       what loose edges cost: extraction for 300 sentences of dev with our 
             of seven for each sentence.
 growth      the same and decoding with these grammars, from 10,000 to 158,000 pairs of tatoeba-fr-en.
 
-One thread; CPU time. cdec cannot be installed with pip: its figures are those in README.md beside this file, and our
-speed is scaled to the machine of those figures by a yardstick that runs here and now (pip kenlm's words per
-CPU-second).
+One thread; CPU time. cdec cannot be installed with pip: figures of it from elsewhere (README.md beside this file) are
+printed as they are. `--cdec PATH` runs one that you built, in turn with `camber translate` (the whole commands, medians
+and ranges, memory, and instructions of a sentence where valgrind is installed).
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import html
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -30,6 +30,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import note
+from peers import CAMBER, OLDER, cdec, environment, in_turn, instructions, mean_score, millions, run, shown, spread
 
 from camber.align.lexical import lexical_table
 from camber.align.pharaoh import Alignment, read_pharaoh
@@ -55,10 +57,10 @@ SIZES = (10_000, 40_000, 157_998)
 #: cdec, from README.md beside this file: sentences per CPU-second at pop limit 200 without and with reading its text
 #: grammars, peak memory in MB; sentences per CPU-second and rules per sentence of extraction, seconds for the suffix
 #: array
-PEER_RATE, PEER_COMMAND, PEER_MEMORY = 14.0, 12.0, 117
+PEER_RATE, PEER_COMMAND, PEER_MEMORY, PEER_POP_LIMIT = 14.0, 12.0, 117, 200
 PEER_EXTRACTION, PEER_RULES, PEER_INDEX = 11.6, 3200, 0.45
-#: words per CPU-second of pip kenlm where the peers were measured
-YARDSTICK = 8e6
+#: how many sentences have their instructions counted
+COUNTED = 20
 
 #: fresh processes that say how much memory they took (in MB; 0 where there is no /proc)
 PEAK = """
@@ -125,26 +127,6 @@ def probe(code: str, *arguments: Any, repeat: int = 2) -> dict[str, float]:
     return min(map(json.loads, runs), key=lambda run: run["peak"])
 
 
-def yardstick(arpa: Path, lines: Sequence[str], passes: int = 10, repeat: int = 10) -> float:
-    """Return the speed of this machine: 1.0 where the peers were measured.
-
-    The best of many repetitions: one that other processes slow down would flatter us.
-    """
-    try:
-        import kenlm
-    except ImportError:
-        sys.exit("the yardstick needs pip's kenlm: pip install 'camber[bench]'")
-    model = kenlm.Model(str(arpa))
-    count = sum(len(line.split()) + 1 for line in lines)
-
-    def score() -> None:
-        for _ in range(passes):
-            for line in lines:
-                model.score(line)
-
-    return passes * count / min(cpu(score)[1] for _ in range(repeat)) / YARDSTICK
-
-
 # --- decoding --------------------------------------------------------------------------------------------------------
 
 
@@ -198,42 +180,88 @@ def decoding(data: Path, repeat: int) -> dict[str, Any]:
 
 def command_seconds(model: Path, source: Path) -> float:
     """Return the CPU-seconds of `camber translate`, start-up included."""
-    start = os.times()
-    code = "from camber.cli import main; main()"
-    command = [sys.executable, "-c", code, "--quiet", "translate", model, "--threads", 1, "--input", source]
-    subprocess.run([str(item) for item in command], check=True, stdout=subprocess.DEVNULL)
-    end = os.times()
-    return end.children_user + end.children_system - start.children_user - start.children_system
+    folder = source.parent
+    return run([*CAMBER, "translate", model, "--threads", 1, "--input", source], folder, environment(folder)).cpu
+
+
+def side_by_side(program: Path, anchors: Path, lines: list[str], rounds: int) -> dict[str, Any]:
+    """Run cdec and ours in turn, whole commands."""
+    program, home = program.resolve(), (anchors / "cdec").resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model, variables = folder / "model", environment(folder)
+        convert_cdec(home / "cdec.ini", model)
+        texts = {}
+        for what, count in (("all", len(lines)), ("some", COUNTED + 1), ("one", 1)):
+            texts[what] = folder / f"{what}.sgml", folder / f"{what}.txt"
+            segments = [
+                f'<seg grammar="grammars/grammar.{number}.gz" id="{number}">{html.escape(line, quote=False)}</seg>'
+                for number, line in enumerate(lines[:count])
+            ]
+            write_lines(texts[what][0], segments)
+            write_lines(texts[what][1], lines[:count])
+
+        def theirs(what: str) -> list[object]:
+            return cdec(program, home / "cdec.ini", home / "weights", texts[what][0], PEER_POP_LIMIT)
+
+        def ours(what: str) -> list[object]:
+            limit = ("--pop-limit", PEER_POP_LIMIT)
+            return [*CAMBER, "translate", model, *limit, "--threads", 1, "--input", texts[what][1]]
+
+        run(ours("one"), folder, variables)  # sources and kernels are compiled then
+        runs = in_turn(
+            rounds, cdec=lambda: run(theirs("all"), home), camber=lambda: run(ours("all"), folder, variables)
+        )
+        run(ours("one"), folder, variables | OLDER)
+        counts = {
+            "cdec": [instructions(theirs(what), home) for what in ("some", "one")],
+            "camber": [instructions(ours(what), folder, variables | OLDER) for what in ("some", "one")],
+        }
+        seconds = {who: [one.cpu for one in found] for who, found in runs.items()}
+        return {
+            "cpu": {who: spread(found) for who, found in seconds.items()},
+            "ratio": spread([a / b for a, b in zip(seconds["cdec"], seconds["camber"], strict=True)]),
+            "megabytes": {who: max(one.megabytes for one in found) for who, found in runs.items()},
+            "score": mean_score(runs["cdec"][0].printed.splitlines()),
+            "instructions": {
+                who: None if some is None or one is None else (some - one) / COUNTED
+                for who, (some, one) in counts.items()
+            },
+        }
 
 
 def peer_score(path: Path) -> float:
     """Return the mean of the first scores of cdec's n-best lists."""
-    best: dict[str, float] = {}
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            fields = line.split(" ||| ")
-            best.setdefault(fields[0], float(fields[3]))
-    return float(np.mean(list(best.values())))
+        return mean_score(list(file))
 
 
-def report_decoding(figures: dict[str, Any], speed: float) -> None:
+def report_decoding(figures: dict[str, Any]) -> None:
     """Print the table."""
     print(f"decoding: {figures['sentences']} sentences of Multi30k de-en, cdec's grammars\n")
-    print("  decoder   pop limit   sentences/CPU-s   scaled   times cdec   mean 1-best score   LM scores   pops")
+    print("  decoder   pop limit   sentences/CPU-s   mean 1-best score   LM scores   pops")
     for row in figures["curve"]:
-        work, scaled = row["work"], row["rate"] / speed
+        work = row["work"]
         print(
-            f"  camber {row['pop_limit']:12d} {row['rate']:17.0f} {scaled:8.0f} {scaled / PEER_RATE:12.1f} "
+            f"  camber {row['pop_limit']:12d} {row['rate']:17.0f} "
             f"{row['score']:19.4f} {work['lm_scores']:11.0f} {work['pops']:6.0f}"
         )
-    print(f"  cdec   {200:12d} {PEER_RATE:17.0f} {PEER_RATE:8.0f} {1:12.1f} {figures['peer_score']:19.4f}\n")
-    scaled = figures["command"]["rate"] / speed
-    print(
-        f"  `camber translate`, start-up included: {figures['command']['rate']:.0f} sentences/CPU-s, scaled "
-        f"{scaled:.0f} = {scaled / PEER_COMMAND:.1f} × cdec ({PEER_COMMAND:.0f}, reading its grammars included)"
-    )
+        note(f"pop limit {row['pop_limit']}, sentences a CPU-s", row["rate"])
+        note(f"pop limit {row['pop_limit']}, mean score above -7", row["score"] + 7)
+    print(f"  cdec   {PEER_POP_LIMIT:12d} {PEER_RATE:17.0f} {figures['peer_score']:19.4f} (elsewhere)\n")
+    rate = figures["command"]["rate"]
+    note("the whole command, sentences a CPU-s", rate)
+    print(f"  `camber translate`, start-up included: {rate:.0f} sentences/CPU-s (cdec elsewhere: {PEER_COMMAND:.0f})")
     rate = figures["nbest"]["rate"]
-    print(f"  100-best at pop limit 200: {rate:.0f} sentences/CPU-s, scaled {rate / speed:.0f}")
+    print(f"  100-best at pop limit 200: {rate:.0f} sentences/CPU-s")
+    if "cdec" in figures:
+        beside = figures["cdec"]
+        print(f"  beside cdec, pop limit {PEER_POP_LIMIT}, whole commands, CPU-s: ", end="")
+        print(", ".join(f"{who} {seconds}" for who, seconds in beside["cpu"].items()), f"= {beside['ratio']} times")
+        counts = ", ".join(f"{who} {millions(count)}" for who, count in beside["instructions"].items())
+        sizes = ", ".join(f"{who} {shown(size)}" for who, size in beside["megabytes"].items())
+        print(f"  mean score of cdec {beside['score']:.4f}; MB {sizes}; M instructions a sentence {counts}")
+        note("the whole command, times cdec", beside["ratio"].median)
     if figures["memory"]["peak"]:
         print(
             f"  peak memory: {figures['memory']['peak']:.0f} MB, {figures['memory']['imported']:.0f} of them Python and"
@@ -337,27 +365,19 @@ def fastest(extractor: HieroExtractor, sentences: Sequence[list[str]]) -> tuple[
     return rules, seconds
 
 
-def report_extraction(figures: dict[str, Any], speed: float) -> None:
+def report_extraction(figures: dict[str, Any]) -> None:
     """Print the table."""
     print(f"\nextraction: Multi30k de-en, {figures['pairs']:,} pairs, {figures['sentences']:,} test sentences\n")
-    print(
-        f"  {'':8} {'sentences/CPU-s':>16} {'scaled':>8} {'times cdec':>11} {'rules/CPU-s':>12} {'rules/sentence':>15}"
-    )
-    scaled = figures["rate"] / speed
-    print(
-        f"  {'camber':8} {figures['rate']:16.0f} {scaled:8.0f} {scaled / PEER_EXTRACTION:11.1f} "
-        f"{figures['rules_rate']:12,.0f} {figures['rules']:15,.0f}"
-    )
-    loose = figures["loose"]
-    rate = loose["rate"]
-    print(
-        f"  {'loose':8} {rate:16.0f} {rate / speed:8.0f} {rate / speed / PEER_EXTRACTION:11.1f} "
-        f"{rate * loose['rules']:12,.0f} {loose['rules']:15,.0f}"
-    )
-    print(
-        f"  {'cdec':8} {PEER_EXTRACTION:16.1f} {PEER_EXTRACTION:8.1f} {1:11.1f} {PEER_EXTRACTION * PEER_RULES:12,.0f} "
-        f"{PEER_RULES:15,}\n"
-    )
+    print(f"  {'':8} {'sentences/CPU-s':>16} {'rules/CPU-s':>12} {'rules/sentence':>15}")
+    for name, rate, rules in (
+        ("camber", figures["rate"], figures["rules"]),
+        ("loose", figures["loose"]["rate"], figures["loose"]["rules"]),
+        ("cdec", PEER_EXTRACTION, PEER_RULES),
+    ):
+        place = " (elsewhere)\n" if name == "cdec" else ""
+        print(f"  {name:8} {rate:16.1f} {rate * rules:12,.0f} {rules:15,.0f}{place}")
+    note("extraction, sentences a CPU-s", figures["rate"])
+    note("extraction with loose edges, sentences a CPU-s", figures["loose"]["rate"])
     times = ", ".join(f"{name} {seconds:.2f}" for name, seconds in figures["times"].items())
     print(f"  index ({figures['index_mb']:.0f} MB), CPU-seconds: {times}; cdec's suffix array {PEER_INDEX}")
     rules = figures["comparison"]
@@ -401,7 +421,7 @@ def edges(data: Path, limit: int) -> dict[str, Any]:
     return {"rows": rows}
 
 
-def report_edges(figures: dict[str, Any], speed: float) -> None:
+def report_edges(figures: dict[str, Any]) -> None:
     """Print the table."""
     print(
         f"\nedges: CPU-ms and rules of a sentence (this machine)\n\n  {'':16} {'tight':>16} {'loose':>16} {'ratio':>6}"
@@ -449,11 +469,11 @@ def growth(data: Path, limit: int) -> dict[str, Any]:
     return {"sentences": len(lines), "align_seconds": seconds, "rows": rows}
 
 
-def report_growth(figures: dict[str, Any], speed: float) -> None:
+def report_growth(figures: dict[str, Any]) -> None:
     """Print the table."""
     print(
         f"\ngrowth: tatoeba-fr-en (aligned in {figures['align_seconds']:.0f} CPU-s), {figures['sentences']:,} test"
-        " sentences; sentences per CPU-second are scaled\n"
+        " sentences; sentences per CPU-second\n"
     )
     print(
         f"  {'pairs':>8} {'index CPU-s':>12} {'index MB':>9} {'add 1,000':>10} {'open':>6} {'extraction':>11}"
@@ -463,8 +483,8 @@ def report_growth(figures: dict[str, Any], speed: float) -> None:
         times = row["times"]
         print(
             f"  {row['pairs']:8,} {times['build']:12.2f} {row['index_mb']:9.0f} {times['add 1,000 pairs']:10.2f} "
-            f"{row['open']:6.2f} {row['extraction'] / speed:11.0f} {row['rules_rate']:12,.0f} {row['rules']:15,.0f} "
-            f"{row['both'] / speed:13.0f} {row['peak']:8.0f}"
+            f"{row['open']:6.2f} {row['extraction']:11.0f} {row['rules_rate']:12,.0f} {row['rules']:15,.0f} "
+            f"{row['both']:13.0f} {row['peak']:8.0f}"
         )
     print(f"\n  of the peak, {figures['rows'][0]['imported']:.0f} MB are Python and libraries")
 
@@ -475,6 +495,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared", help="folder with data/ and anchors/")
     parser.add_argument("--repeat", type=int, default=3, help="repetitions, of which the best counts")
     parser.add_argument("--sentences", type=int, default=1000, help="most test sentences for extraction and growth")
+    parser.add_argument("--cdec", type=Path, help="a cdec that you built")
+    parser.add_argument("--rounds", type=int, default=5, help="how often each is run beside cdec")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     args = parser.parse_args()
     if unknown := [part for part in args.parts if part not in PARTS]:
@@ -482,8 +504,6 @@ def main() -> None:
     needed = ("data/multi30k/tok/train.de", "data/tatoeba-fr-en/train.fr", "anchors/cdec/cdec.ini", "anchors/moses")
     if missing := [name for name in needed if not (args.data / name).exists()]:
         parser.exit(1, f"no benchmark data in {args.data}: {missing[0]} is missing; name its folder with --data\n")
-    test = read_lines(args.data / "data/multi30k/tok/test.en")
-    arpa = args.data / "anchors/lm/multi30k.en.o5.arpa.gz"
     measures: dict[str, tuple[Callable[..., dict[str, Any]], int, Callable[..., None]]] = {
         "decoding": (decoding, args.repeat, report_decoding),
         "extraction": (extraction, args.sentences, report_extraction),
@@ -491,18 +511,18 @@ def main() -> None:
         "growth": (growth, args.sentences, report_growth),
     }
     result: dict[str, Any] = {}
-    speeds = [yardstick(arpa, test)]
     for part in args.parts or PARTS:
         measure, number, _ = measures[part]
         result[part] = measure(args.data, number)
-        speeds.append(yardstick(arpa, test))
-    result["yardstick"] = speed = max(speeds)
+        if part == "decoding" and args.cdec is not None:
+            lines = list(islice(read_lines(args.data / "data/multi30k/tok/test.de"), 100))
+            result[part]["cdec"] = side_by_side(args.cdec, args.data / "anchors", lines, args.rounds)
     if args.json:
         print(json.dumps(result, indent=2))
         return
-    print(f"one thread; this machine: {speed:.2f} of the peers' machine\n")
+    print("one thread\n")
     for part in args.parts or PARTS:
-        measures[part][2](result[part], speed)
+        measures[part][2](result[part])
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import note
 
 from camber.align.words import AlignSettings, learn_alignment
 from camber.corpus import Bitext, Sentences
@@ -182,12 +183,15 @@ def main() -> None:
             + f"{row['steps']:>7.0f}{row['epochs']:>8.0f}{row['memory']:>6.2f}",
             flush=True,
         )  # fmt: skip
+    for size, row in rows.items():
+        note(f"solving at {size:,} pairs, times as fast as SciPy", min(row["cg"], row["lsmr"]) / row["solve"])
     print(f"LSMR's residual: {max(row['lsmr_residual'] for row in rows.values()):.1e}")
     for name, bars in BARS.items():
         for size, bar in bars.items():
             if size in rows:
                 seconds = rows[size][name]
                 verdict = "held" if seconds <= bar else "MISSED"
+                note(f"{name} at {size:,} pairs, CPU-s", seconds, more_is_better=False)
                 print(f"{name} at {size:,} pairs: {seconds:.3f} CPU-s, bar {bar:g}: {verdict}")
     search_errors(words, dev, rules)
     if options.svg:

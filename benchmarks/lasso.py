@@ -22,6 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from figures import note
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything loads a library with threads of its own
 
 import numpy as np
@@ -152,6 +154,7 @@ def lassos(problems: list[Problem], compared: int) -> None:
             longest = max(second for second, _ in theirs)
             told = f"{name}, λ = {penalty}, {compared} sentences"
             print(f"{told:34} {mean:17.4f} {longest:8.4f} {mean / own:7.1f} {gap:12.1e}", flush=True)
+            note(f"λ = {penalty}, times as fast as {name}", mean / own)
 
 
 def others(problems: list[Problem]) -> None:
@@ -164,6 +167,7 @@ def others(problems: list[Problem]) -> None:
         regressor.predict(problems[0])
         seconds = [timed(lambda one=regressor, problem=problem: one.predict(problem))[0] for problem in problems]
         print(f"{name:34} {np.mean(seconds):17.4f} {max(seconds):8.4f}", flush=True)
+        note(f"{name}, CPU-s a sentence", float(np.mean(seconds)), more_is_better=False)
 
 
 def main() -> None:

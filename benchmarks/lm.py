@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Language models against KenLM: estimation, queries by word and by sentence, loading, memory.
 
-    python benchmarks/lm.py [--data ../shared] [--rounds 9]
+    python benchmarks/lm.py [--data ../shared] [--rounds 9] [--lmplz PATH]
 
-Peers: pip's `kenlm` in the same run, ours and theirs in turn, medians; `lmplz`, which pip does not have, by its figures
-from README.md beside this file, scaled by how fast `kenlm` is here. All times are CPU times of one thread.
+Peers: pip's `kenlm` in the same run, ours and theirs in turn, medians; figures of KenLM's programs, which pip does not
+have, from elsewhere (README.md beside this file) as they are. `--lmplz` runs one that you built, in turn with `camber
+lm`: whole commands on one text, medians and ranges, memory, and instructions where valgrind is installed. All times are
+CPU times of one thread.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import peers
+from figures import note
+from peers import CAMBER, OLDER, environment, instructions, lmplz, millions, run, spread
 
 from camber.corpus import Sentences
 from camber.files import read_lines, words
@@ -28,12 +33,10 @@ from camber.lm.arpa import read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel, _score
 
-#: lmplz, order 5, multi30k/tok/train.en: CPU-seconds (mean of .64–.76)
-LMPLZ_SECONDS = 0.70
-#: KenLM's probing table queried from C++, million words per CPU-second: held-out and training text (same place)
-PROBING_HELD_OUT, PROBING_TRAINING = 15.2, 12.3
-#: million words per CPU-second of `kenlm.Model.score` over test.en on the machine of those figures (same place)
-YARDSTICK = 7.9
+#: elsewhere: lmplz, order 5, multi30k/tok/train.en, the whole command with its best setting, CPU-seconds and MB
+LMPLZ_SECONDS, LMPLZ_MEGABYTES = 0.91, 45
+#: elsewhere: KenLM's probing table queried from C++, million words per CPU-second: held-out and training text
+PROBING = {"test": 15.2, "train": 12.3}
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -81,6 +84,7 @@ def row(what: str, ours: Sequence[float], theirs: Sequence[float], unit: str, *,
         ratio = mine / other if more_is_better else other / mine
         cells.append(f"{mine:>8.2f} {other:>8.2f} {ratio:>6.2f}")
     print(*cells, unit, sep="  ", flush=True)
+    note(f"{what}, times the peer", ours[0] / theirs[0] if more_is_better else theirs[0] / ours[0])
 
 
 def main() -> None:
@@ -88,6 +92,7 @@ def main() -> None:
     default = Path(__file__).resolve().parents[2] / "shared"
     parser.add_argument("--data", type=Path, default=default, help="folder with data/ and anchors/")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--lmplz", type=Path, help="a lmplz that you built")
     args = parser.parse_args()
     arpa, text = args.data / "anchors/lm/multi30k.en.o5.arpa.gz", args.data / "data/multi30k/tok"
     if not arpa.exists() or not text.exists():
@@ -95,7 +100,9 @@ def main() -> None:
     try:
         import kenlm
     except ImportError:
-        sys.exit("the peer is missing: pip install 'camber[bench]'")
+        with tempfile.TemporaryDirectory() as folder:
+            commands(text / "train.en", args.lmplz and args.lmplz.resolve(), Path(folder), args.rounds)
+        sys.exit("kenlm is missing, so nothing else was measured: pip install 'camber[bench]'")
 
     ours = NgramModel.read(arpa)  # compiles the kernels, too
     theirs = kenlm.Model(str(arpa))
@@ -155,9 +162,7 @@ def main() -> None:
         row(f"{name}: sentences, Sentences vs. strings", rate(count, seconds[0]), speed[name], unit)
         row(f"{name}: sentences, strings vs. strings", rate(count, seconds[1]), speed[name], unit)
         row(f"{name}: words, step vs. BaseScore", rate(count, seconds[3]), rate(count / times, word_seconds), unit)
-        probing = {"test": PROBING_HELD_OUT, "train": PROBING_TRAINING}[name]
-        scaled = [probing * here / YARDSTICK for here in speed["test"]]
-        row(f"{name}: words, step vs. C++ probing (README, scaled)", rate(count, seconds[3]), scaled, unit)
+        print(f"  KenLM's probing table queried from C++, elsewhere: {PROBING[name]}")
         print(f"{'  largest difference of a sentence, log10':<52} {worst:>9.1e}")
 
     # memory
@@ -188,10 +193,38 @@ def main() -> None:
             write_arpa(plain, estimate(some, LmSettings(order=5)))
 
         seconds = in_turn(5, whole, lambda: estimate(encoded["train"], LmSettings(order=5)))
-        lmplz = [tokens / LMPLZ_SECONDS * here / YARDSTICK for here in speed["test"]]
-        unit = "million tokens/CPU-s"
-        row("estimation, text → ARPA (lmplz, README, scaled)", rate(tokens, seconds[0]), lmplz, unit)
-        row("estimation, ids → n-grams", rate(tokens, seconds[1]), lmplz, unit)
+        for what, taken in zip(("text → ARPA", "ids → n-grams"), seconds, strict=True):
+            print(f"{f'estimation, {what}':<52}  {tokens / taken.median:>8.2f} million tokens/CPU-s")
+            note(f"estimation, {what}, million tokens a CPU-s", tokens / taken.median)
+        commands(text / "train.en", args.lmplz and args.lmplz.resolve(), Path(folder), args.rounds)
+
+
+def commands(text: Path, program: Path | None, folder: Path, rounds: int) -> None:
+    """Run `camber lm` on a text, in turn with lmplz if there is one: CPU-seconds and memory of whole commands."""
+    variables = environment(folder)
+    ours = [*CAMBER, "lm", "--text", text.resolve(), "--arpa", folder / "ours.arpa", "--threads", 1]
+    run(ours, folder, variables)  # sources and kernels are compiled then
+    works = {"camber": lambda: run(ours, folder, variables)}
+    if program is not None:
+        theirs = lmplz(program, text.resolve(), folder / "theirs.arpa")
+        works["lmplz"] = lambda: run(theirs, folder)
+    runs = peers.in_turn(rounds, **works)
+    for name, found in runs.items():
+        print(f"{name + ', the whole command':<52}  CPU-s {spread([one.cpu for one in found])}", end="")
+        print(f", {max(one.megabytes for one in found):.0f} MB")
+    seconds = {name: [one.cpu for one in found] for name, found in runs.items()}
+    memory = {name: max(one.megabytes for one in found) for name, found in runs.items()}
+    note("the whole command, CPU-s", spread(seconds["camber"]).median, more_is_better=False)
+    note("the whole command, MB", memory["camber"], more_is_better=False)
+    if program is None:
+        print(f"lmplz -S 64M, elsewhere: {LMPLZ_SECONDS} CPU-s, {LMPLZ_MEGABYTES} MB")
+        return
+    ratio = spread([a / b for a, b in zip(seconds["lmplz"], seconds["camber"], strict=True)])
+    print(f"{'times as fast as lmplz':<52}  {ratio}, with {memory['camber'] / memory['lmplz']:.2f} times its memory")
+    note("the whole command, times as fast as lmplz", ratio.median)
+    run(ours, folder, variables | OLDER)
+    counts = {"camber": instructions(ours, folder, variables | OLDER), "lmplz": instructions(theirs, folder)}
+    print("M instructions:", ", ".join(f"{name} {millions(count)}" for name, count in counts.items()))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from figures import note
 
 from camber.bend.mixtures.em import EmSettings, fit_mixture, maximise
 from camber.bend.mixtures.expectation import Cloud, expect
@@ -188,6 +189,7 @@ def main() -> None:
             line += f" | scikit-learn {other:.2f} CPU-s (first {first:.2f}), {memory:.2f} GB"
             line += f" | ratio {other / own:.1f} (first {first / own_first:.1f})"
             line += f" | log likelihood {likelihood:.4f}, {other_likelihood:.4f}"
+            note("a round of EM, times as fast as scikit-learn", other / own)
         print(line, flush=True)
     queries = int(given.scale * 10_000)
     own, memory, found = alone(nearest_ours, 300_000, queries)
@@ -200,6 +202,7 @@ def main() -> None:
         seconds, memory, share, probes, lists = min(run for run in rated if run[2] >= RECALL)
         line += f" | faiss IVF{lists}, {probes} probes {seconds:.3f} CPU-s, {memory:.2f} GB, recall {share:.4f}"
         line += f" | ratio {seconds / own:.2f}"
+        note("nearest kernels, times as fast as faiss", seconds / own)
     print(line, flush=True)
     sizes = [(100_000, 60_000)] + [(1_000_000, 300_000)] * given.whole
     for count, kernels in sizes:

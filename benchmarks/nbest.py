@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from figures import note
 
 FORMATS = ("moses", "joshua", "jsonl", "tsv")
 
@@ -88,6 +89,8 @@ def parts(sentences: int = 12_000, size: int = 500, each: int = 10, rules: int =
 def line(name: str, measured: dict, path: Path, arguments: argparse.Namespace, peer: dict | None) -> None:
     ratio = f"{measured['seconds'] / peer['seconds']:7.2f}x" if peer else ""
     each = measured["seconds"] / arguments.hypotheses * 1e6
+    note(f"{name}, microseconds a hypothesis", each, more_is_better=False)
+    note(f"{name}, peak MB", measured["peak"], more_is_better=False)
     size = path.stat().st_size / 1e6
     print(f"{name:24}{measured['seconds']:8.1f}{measured['peak']:10,.0f}{size:10,.0f}{each:9.1f}{ratio:>8}", flush=True)
 

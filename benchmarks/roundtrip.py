@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+from figures import note
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
 from camber.files import read_lines
@@ -89,6 +90,9 @@ def measure(
         f"  {len(lines) / tokenise_seconds:8,.0f} {len(lines) / peer_tokenise:7,.0f}"
         f"  {len(lines) / detokenise_seconds:8,.0f} {len(lines) / peer_detokenise:7,.0f}"
     )
+    if not arguments.no_peer:
+        note(f"{folder}, {language}, {part}: tokenising, times sacremoses", peer_tokenise / tokenise_seconds)
+        note(f"{folder}, {language}, {part}: detokenising, times sacremoses", peer_detokenise / detokenise_seconds)
     wrong = [(a, b) for a, b in zip(lines, back, strict=True) if a != b]
     for line, found in wrong[: arguments.show]:
         print(f"    - {line}\n    + {found}")

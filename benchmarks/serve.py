@@ -29,6 +29,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from figures import note
+
 from camber.files import read_lines, write_lines
 
 COMMAND = [sys.executable, "-c", "from camber.cli import main; main()"]
@@ -185,6 +187,7 @@ def measure(model: Path, data: Path, count: int, threads: int, folder: Path) -> 
             f"(bar 150: {verdict(late, 0.15)}), most {1000 * took[-1]:.0f} ms; {len(took) / wall:.0f} a second, "
             f"{1000 * cpu / len(took):.1f} CPU-ms a request"
         )
+        note("a request of 4 clients, CPU-ms", 1000 * cpu / len(took), more_is_better=False)
         rates, costs, alone, alone_cost = [], [], [], []
         for _ in range(3):  # in turns: whatever else runs here disturbs both
             cpu = server.cpu()
@@ -201,7 +204,10 @@ def measure(model: Path, data: Path, count: int, threads: int, folder: Path) -> 
             f"camber translate {statistics.median(alone):.0f} a second (without its start), "
             f"{1000 * min(alone_cost):.1f} CPU-ms: {ratio:.0%} (bar 80 %: {verdict(ratio, 0.8, most=False)})"
         )
+        note("start to first answer, CPU-s", min(cpus), more_is_better=False)
+        note("16 clients, times camber translate", ratio)
         memory = server.memory()
+        note("memory, MB", memory["VmHWM"], more_is_better=False)
         print(
             f"memory: {memory['VmHWM']:.0f} MB at most (bar 500: {verdict(memory['VmHWM'], 500)}), of which "
             f"{memory['RssAnon']:.0f} MB its own and {memory['RssFile']:.0f} MB pages of files"

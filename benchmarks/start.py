@@ -4,48 +4,33 @@
     python benchmarks/start.py [--times 5] [--first]
 
 A small model is trained on the built-in corpus. Then `camber --help`, one line through `camber translate`, and one
-line through `camber lm` run as commands, kernels compiled (the least of several; CPU and wall seconds), with
-`import numba` beside them. With `--first`, the same line, `camber demo` and `camber warmup` run with
-nothing compiled, on all cores, and the kernels that took longest are listed.
+line through `camber lm` run as commands, kernels and sources compiled (the least of several; CPU and wall seconds, and
+megabytes at the peak), with `import numba`, which kernels that are compiled do not need, beside them. With `--first`,
+the same line, `camber demo` and `camber warmup` run with nothing compiled, on all cores, and the kernels that took
+longest are listed.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import resource
-import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+from figures import note
+from peers import Run, environment, run
 
 CAMBER = "from camber.cli import main; main()"
-PROJECT = Path(__file__).resolve().parent.parent
 
 
-class Run(NamedTuple):
-    """What a command took, and what it said."""
-
-    cpu: float
-    wall: float
-    megabytes: int
-    said: str
-
-
-def run(*words: object, code: str = CAMBER, cache: Path | None = None) -> Run:
+def started(words: Sequence[object], folder: Path, code: str = CAMBER, cache: Path | None = None) -> Run:
     """Run Python with `code` and arguments, and with the compiled kernels of `cache` (none: the user's)."""
-    variables = {**os.environ, "PYTHONPATH": str(PROJECT), "OPENBLAS_NUM_THREADS": "1"}
+    variables = environment(folder)
     if cache is not None:
         variables["CAMBER_CACHE"] = str(cache)
-    command = [sys.executable, "-c", code, *map(str, words)]
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Run(cpu, wall, after.ru_maxrss // 1024, done.stderr)
+    return run([sys.executable, "-c", code, *words], folder, variables)
 
 
 def main() -> int:
@@ -56,11 +41,12 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        demo = run("demo", "--dir", folder / "demo")
+        started(("--help",), folder)  # sources are compiled then
+        demo = started(("demo", "--dir", folder / "demo"), folder)
         line, model = folder / "line", folder / "demo" / "model"
         line.write_text("Quiero una habitación.\n", "utf-8")
         translate = ("translate", model, "--threads", "1", "--input", line, "--output", folder / "out")
-        print(f"{'':<34}{'CPU-s':>8}{'wall':>8}")
+        print(f"{'':<34}{'CPU-s':>8}{'wall':>8}{'MB':>8}")
         for what, words, code in (
             ("import numpy, alone", (), "import numpy"),
             ("import numba, alone", (), "import numba"),
@@ -68,8 +54,13 @@ def main() -> int:
             ("camber translate, one line", translate, CAMBER),
             ("camber lm, one line", ("lm", "--text", line, "--arpa", folder / "arpa"), CAMBER),
         ):
-            runs = [run(*words, code=code) for _ in range(options.times)]
-            print(f"{what:<34}{min(r.cpu for r in runs):8.2f}{min(r.wall for r in runs):8.2f}", flush=True)
+            runs = [started(words, folder, code) for _ in range(options.times + 1)][1:]
+            cpu, wall = min(one.cpu for one in runs), min(one.wall for one in runs)
+            megabytes = min(one.megabytes for one in runs)
+            print(f"{what:<34}{cpu:8.2f}{wall:8.2f}{megabytes:8.0f}", flush=True)
+            if code == CAMBER:
+                note(f"{what}, CPU-s", cpu, more_is_better=False)
+                note(f"{what}, MB", megabytes, more_is_better=False)
         print(f"{'camber demo':<34}{demo.cpu:8.1f}{demo.wall:8.1f}")
         if not options.first:
             return 0
@@ -79,13 +70,16 @@ def main() -> int:
             ("demo", ("demo", "--dir", folder / "again")),
             ("warmup", ("warmup",)),
         ):
-            first = run(*words, cache=folder / f"cache-{what}")
+            first = started(words, folder, cache=folder / f"cache-{what}")
             kept = sum(path.stat().st_size for path in (folder / f"cache-{what}").rglob("*") if path.is_file())
             print(
                 f"{'camber ' + what:<34}{first.cpu:8.1f}{first.wall:8.1f}   {kept / 1e6:.1f} MB of kernels", flush=True
             )
         kernels = sorted(
-            ((float(seconds), kernel) for kernel, seconds in re.findall(r"compiled (\S+) \(([\d.]+) s\)", first.said)),
+            (
+                (float(seconds), kernel)
+                for kernel, seconds in re.findall(r"compiled (\S+) \(([\d.]+) s\)", first.complained)
+            ),
             reverse=True,
         )
         print(f"\n{len(kernels)} kernels, {sum(seconds for seconds, _ in kernels):.0f} s in all; the longest:")

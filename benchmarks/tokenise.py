@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import time
 
+from figures import note
+
 from camber.text.tokenise import Tokenizer
 
 PIECES = [
@@ -34,6 +36,7 @@ def main() -> None:
             begin = time.process_time()
             tokens = len(tokenizer.tokenise(line))
             costs.append((time.process_time() - begin, language, piece, tokens))
+    note("1 MB without a space, the slowest, CPU-s", max(costs)[0], more_is_better=False)
     print(f"{len(costs)} lines of {options.size:,} bytes; the slowest:")
     for seconds, language, piece, count in sorted(costs, reverse=True)[: options.show]:
         print(f"  {seconds:.2f} CPU s  {language}  {piece!r} repeated: {count:,} tokens")

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import note
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -99,6 +100,8 @@ def table(data: TuningData, seeds: int, threads: int, large: bool) -> None:
         ]  # type: ignore[misc]
         seconds = float(np.mean([run[0] for run in runs]))
         scores = [run[1].metric for run in runs]
+        note(f"{name}, {'many' if large else 'few'} hypotheses, CPU-s", seconds, more_is_better=False)
+        note(f"{name}, {'many' if large else 'few'} hypotheses, times a BLEU of the list", float(np.mean(scores)))
         small, bleu, big = MOSES[name]
         theirs = big if large else small
         ratio = None if theirs is None else theirs / seconds
@@ -126,6 +129,7 @@ def rprop_and_mert(data: TuningData, seeds: int) -> None:
     ):
         other, reached = best(mert)
         print(f"  MERT, {told}: {other:.2f} CPU-s, {reached:.2f} BLEU; ratio {other / seconds:.1f}")
+        note(f"RProp, times as fast as MERT, {told}", other / seconds)
 
 
 def line_searches(data: TuningData, sentences: int) -> None:
@@ -147,6 +151,7 @@ def line_searches(data: TuningData, sentences: int) -> None:
         f"\n  one line search, {sentences} sentences, {rows:,} hypotheses: BLEU {line.quality:.4f}, twin {reached:.4f}"
     )
     print(f"  twin {slow:.2f} CPU-s, ours {quick / 100 * 1e3:.3f} ms: ratio {slow / (quick / 100):,.0f}")
+    note("a line search, times as fast as the twin in plain Python", slow / (quick / 100))
 
 
 def bins(text: Path, work: Path, strengths: tuple[float, ...] = (1e3, 1e5, 1e7)) -> None:
