@@ -30,7 +30,7 @@ def prepare() -> Path:
 
     numba.njit(lambda number: number + 1)(1)
     sys.path[:0] = [str(PROJECT)]
-    from camber.kernel.compile import cache_folder
+    from camber.kernel.place import cache_folder
 
     folder = cache_folder()
     for name in [name for name in sys.modules if name.split(".")[0] == "camber"]:
