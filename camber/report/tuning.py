@@ -115,8 +115,8 @@ def learning(rows: Sequence[str]) -> Markup:
     return section(
         "Learning curves",
         "In each round, the development set is translated with the weights of that round, new hypotheses join the "
-        "list, and weights are fitted to all of it. The round with the best score is kept: the large dot. Scores of rounds "
-        "are of the model's own tokens; all others, of text as it is read.",
+        "list, and weights are fitted to all of it. The round with the best score is kept: the large dot. Scores of "
+        "rounds are of the model's own tokens; all others, of text as it is read.",
         element(
             "div",
             figure(rounds(scores, "score of the rounds", "round", marked=kept), "Score of the best translations."),
