@@ -264,10 +264,13 @@ class TextPipeline:
         sentences = (self._prepared(line[start:end], within(spans, start, end)) for start, end in places)
         return Paragraph(line, tuple(sentences), gaps_of(line, places))
 
-    def _sentences(self, text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
-        """Return where the sentences of a text begin and end; or where all of it does, without the space around it."""
+    def _sentences(self, text: str, spans: Sequence[Span], format: str = TEXT) -> list[tuple[int, int]]:
+        """Return where the sentences of a text begin and end; or where all of it does, without the space around it.
+
+        Mark-up has elements for ends of lines.
+        """
         if self.settings.split and self.settings.tokenizer != "none":
-            return split_sentences(text, self.settings.source_lang, with_titles(spans))
+            return split_sentences(text, self.settings.source_lang, with_titles(spans), breaks=format == TEXT)
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
         return [(start, end)] if start < end else []
 
@@ -278,7 +281,7 @@ class TextPipeline:
         done = 0
         for stretch in stretches(line, tags, format):
             spans = find_spans(stretch.text, self._own)
-            places = self._sentences(stretch.text, spans)
+            places = self._sentences(stretch.text, spans, format)
             for (start, end), own in zip(places, tags_of_sentences(stretch, places, tags), strict=True):
                 first, last = stretch.places[start], stretch.places[end - 1] + len(stretch.raw[end - 1])
                 if own:

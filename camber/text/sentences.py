@@ -33,10 +33,13 @@ _marker = re.compile(
 )
 
 
-def split_sentences(line: str, language: str = "", spans: Sequence[Span] = ()) -> list[tuple[int, int]]:
+def split_sentences(
+    line: str, language: str = "", spans: Sequence[Span] = (), *, breaks: bool = True
+) -> list[tuple[int, int]]:
     """Return where the sentences of a line begin and end, without the white space around them.
 
-    No sentence ends inside one of the `spans`, which are in order.
+    No sentence ends inside one of the `spans`, which are in order. Without `breaks`, tabs and ends of lines are white
+    space like any other.
 
     >>> line = "It is 5 p.m. Mr. Smith left.  He said: “Bye!” Then?"
     >>> [line[a:b] for a, b in split_sentences(line, "en")]
@@ -49,7 +52,7 @@ def split_sentences(line: str, language: str = "", spans: Sequence[Span] = ()) -
     if marker := _marker.match(line, start, stop):
         start = marker.end()
     sentences: list[tuple[int, int]] = []
-    for match in _break.finditer(line, start, stop):
+    for match in _break.finditer(line, start, stop) if breaks else ():
         if match.start() >= start and not _is_inside(match.start(), spans):
             sentences += _between(line, start, match.start(), language, spans)
             following = _blanks.match(line, match.start())

@@ -217,3 +217,10 @@ def test_a_language_keeps_its_own_space_before_marks_that_it_has_a_habit_for() -
     text = TextPipeline(TextSettings(source_lang="en", target_lang="fr"), spaces={":": "\u00a0"})
     source = text.prepare("yes: {x}")
     assert text.finish(["oui", ":", "@var@"], source, [(0, 0), (1, 1), (2, 2)]) == "oui\u00a0: {x}"
+
+
+def test_ends_of_lines_come_back_and_are_white_space_in_mark_up() -> None:
+    told = identity(lambda tokens: (["x"], [(0, 0)]))
+    assert told.translate(["a b\nc\td \r\n\r\n e\u2028f"]) == ["x\nx\tx \r\n\r\n x\u2028x"]
+    assert told.translate(["a b\nc d"], format="html") == ["x"]
+    assert identity().translate(["a <b>b\n\tc</b> d"], format="html") == ["a <b>b\n\tc</b> d"]
