@@ -26,7 +26,7 @@ def match_words(text: TextPipeline, line: str) -> list[str]:
     ['Open', '\x02{name}', '!', '\x03<b>', '\x03</b>']
     """
     prepared = text.prepare(line)
-    words = [composed(word) for word in prepared.written or prepared.plain]
+    words = composed(prepared.written or prepared.plain)
     for at in prepared.protected:
         words[at] = _PROTECTED + words[at]
     if text.protects and "<" in line:

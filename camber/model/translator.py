@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import islice
+from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -137,25 +138,29 @@ class Translator(Generic[Search]):
 
     def paragraph(self, line: str, format: str = TEXT) -> Paragraph:
         """Prepare the sentences of a raw line (see :meth:`prepare`), which may be of a format with tags."""
-        paragraph = self.text.paragraph(line, format)
-        return replace(paragraph, sentences=tuple(map(self.known_case, paragraph.sentences)))
+        return self._in_known_case(self.text.paragraph(line, format))
+
+    def _in_known_case(self, paragraph: Paragraph) -> Paragraph:
+        sentences = tuple(map(self.known_case, paragraph.sentences))
+        if all(map(is_, sentences, paragraph.sentences)):
+            return paragraph
+        return replace(paragraph, sentences=sentences)
 
     def known_case(self, prepared: Prepared) -> Prepared:
         """Return a sentence in which words that the model knows only in another case take that case."""
         if self.text.settings.tokenizer == "none":
             return prepared
-        known = self._source_words.id
-        tokens = list(prepared.tokens)
-        for position, word in enumerate(tokens):
-            if known(word) < 0:
-                forms = (word.lower(), word.lower().capitalize(), word.upper())
-                tokens[position] = next((form for form in forms if known(form) >= 0), word)
-        return replace(prepared, tokens=tuple(tokens))
+        known, tokens = self._source_words.id, list(prepared.tokens)
+        unknown = [position for position, word in enumerate(tokens) if known(word) < 0]
+        for position in unknown:
+            word = tokens[position]
+            forms = (word.lower(), word.lower().capitalize(), word.upper())
+            tokens[position] = next((form for form in forms if known(form) >= 0), word)
+        return replace(prepared, tokens=tuple(tokens)) if unknown else prepared
 
     def _whole(self, line: str, format: str) -> Paragraph:
         """Prepare a raw line as a single sentence."""
-        paragraph = self._unsplit.paragraph(line, format)
-        return replace(paragraph, sentences=tuple(map(self.known_case, paragraph.sentences)))
+        return self._in_known_case(self._unsplit.paragraph(line, format))
 
     @cached_property
     def _unsplit(self) -> TextPipeline:

@@ -27,7 +27,7 @@ def bracket(token: str) -> str:
     >>> bracket("&#91;"), bracket("\\uff08"), bracket("a)")
     ('[', '(', '')
     """
-    if token.isalpha() or len(token) > 7:  # nearly all tokens
+    if len(token) > 7:
         return ""
     plain = unescape(token)
     if not plain.isascii():
@@ -57,8 +57,8 @@ def mend_brackets(
 
     `put_back` and `leave_out` change tokens and origins: by a position of the source, by one of the translation.
     """
-    wanted = [(at, kind) for at, token in enumerate(source) if (kind := bracket(token))]
-    there = [kind for token in tokens if (kind := bracket(token))]
+    wanted = [(at, kind) for at, token in enumerate(source) if not token.isalpha() and (kind := bracket(token))]
+    there = [kind for token in tokens if not token.isalpha() and (kind := bracket(token))]
     if not nests([kind for _, kind in wanted]):  # a smile, a list: nobody knows what belongs together
         return
     if nests(there) and (not wanted or Counter(there) == Counter(kind for _, kind in wanted)):

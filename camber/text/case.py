@@ -225,9 +225,14 @@ def recase(tokens: Sequence[str], source: Sequence[str] = (), language: str = ""
     (['¿', 'Dónde', '?'], ['iPhone', 'owners'], ['Oh', '!', 'you'])
     """
     out = list(tokens)
-    small = [source[position][0].islower() for position in sentence_starts(source)]
+    begins = sentence_starts(source)
+    first_small = _is_small(source, next(begins, None))
+    others_small: bool | None = None
     for sentence, position in enumerate(sentence_starts(tokens)):
-        if all(small[1:]) and len(small) > 1 if sentence else small[:1] == [True]:
+        if sentence and others_small is None:
+            others = [_is_small(source, begin) for begin in begins]
+            others_small = bool(others) and all(others)
+        if others_small if sentence else first_small:
             continue
         word = tokens[position]
         plain = word.islower() and "@" not in word and "://" not in word and not word.startswith("www.")
@@ -235,3 +240,7 @@ def recase(tokens: Sequence[str], source: Sequence[str] = (), language: str = ""
         if plain and len(capital) == 1:  # ß has no capital of one letter
             out[position] = capital + word[1:]
     return out
+
+
+def _is_small(tokens: Sequence[str], position: int | None) -> bool:
+    return position is not None and tokens[position][0].islower()

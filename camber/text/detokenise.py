@@ -21,6 +21,8 @@ FOREIGN = "字a"
 #: White space that goes before a mark in a language, when no text tells which kind its writers use.
 TYPOGRAPHY: dict[str, dict[str, str]] = {"fr": dict.fromkeys("?!:;%»", NO_BREAK)}
 
+#: no letter or mark before this one belongs to a script without spaces
+_FIRST_UNSPACED = "\u0e01"
 _CLOSING = frozenset(".,?!:;%)]}…’”‰℃℉°؟،؛٪۔।॥։።፣፤")  # of Arabic, Devanagari, Armenian and Ethiopic, too
 _OPENING = frozenset("([{¿¡“„‚‘#@")
 _CURRENCY = frozenset("$£€¥¢₽₹₩")
@@ -115,7 +117,9 @@ class Joiner:
                 before, after = self._space_around(token, previous, following, directions.get(position, 0))
             out.append(before if forced is None else forced)
             forced = None if after == " " else after
-        return self._without_spaces(tokens, out) if self.segmented else out
+        if not self.segmented or (text := "".join(tokens)).isascii() or max(text) < _FIRST_UNSPACED:
+            return out
+        return self._without_spaces(tokens, out)
 
     def _without_spaces(self, tokens: Sequence[str], gaps: list[str]) -> list[str]:
         """Take spaces away where a script has none; how words of another script stand in it is a habit of the text."""

@@ -15,28 +15,35 @@ from collections.abc import Sequence
 from camber.text.protect import Span, find_spans
 from camber.text.tags import CLOSE, EMPTY, OPEN, TEXT, Tag, find_tags, renumbered, stretches
 
-_marks = re.compile(r"""(?<!\\)\*{1,3}|~~|(?<!_)_(?!_)|'{3}|\\"|^\s*\|(?=.*\|\s*$)|\\[nrt]""")
+# It begins with one of few characters, which is looked for quickly.
+_marks = re.compile(
+    r"""[*~_'|\\](?:(?<=\*)(?<!\\.)\*{0,2}|(?<=~)~|(?<=_)(?<!_.)(?!_)|(?<=')''|(?<=\|)|(?<=\\)["nrt])"""
+)
 _CELL, _BREAK = "td", "br"
 _table = re.compile(r"\s*\|.*\|\s*\Z")
 
 
-def marked_up(line: str, own: Sequence[re.Pattern[str]] = ()) -> list[Tag]:
+def marked_up(line: str, own: Sequence[re.Pattern[str]] = (), spans: Sequence[Span] | None = None) -> list[Tag]:
     r"""Return the tags of a plain text, and what else is its mark-up; `own` patterns are protected.
+
+    `spans` are all that is, if that is known already.
 
     >>> [line[tag.start : tag.end] for line in [r"<b>A</b> *b* c*d\n2 * 3 * 4"] for tag in marked_up(line)]
     ['<b>', '</b>', '*', '*', '\\n']
     """
     tags = find_tags(line, TEXT) if "<" in line else []
-    if not _marks.search(line):
+    candidates = list(_marks.finditer(line))
+    if len(candidates) < 2 and not (candidates and candidates[0][0][0] == "\\"):
         return tags
-    marks = _found(line, find_spans(line, own))
-    if tags:
+    marks = _found(line, candidates, find_spans(line, own) if spans is None else spans)
+    if tags and marks:
         starts = [tag.start for tag in tags]
         clear = [(place := bisect_right(starts, mark.start) - 1) < 0 or tags[place].end <= mark.start for mark in marks]
         marks = renumbered(
             marks, [keep and (m.partner < 0 or clear[m.partner]) for keep, m in zip(clear, marks, strict=True)]
         )
-    return _nested(tags, marks)
+        return _nested(tags, marks)
+    return tags or marks
 
 
 def without_markup(line: str, own: Sequence[re.Pattern[str]] = ()) -> str:
@@ -51,27 +58,27 @@ def without_markup(line: str, own: Sequence[re.Pattern[str]] = ()) -> str:
     return " ".join("".join(stretch.raw) for stretch in stretches(line, tags))
 
 
-def _found(line: str, spans: Sequence[Span]) -> list[Tag]:
-    """Return the marks of a line outside of what is protected, with their partners."""
+def _found(line: str, candidates: Sequence[re.Match[str]], spans: Sequence[Span]) -> list[Tag]:
+    """Return those of the candidates that are marks, outside of what is protected, with their partners."""
     starts = [span.start for span in spans]
-    is_table = _table.match(line) is not None
+    is_table = candidates[0][0] == "|" and _table.match(line) is not None
     marks: list[Tag] = []
     opened: dict[str, int] = {}
-    for match in re.finditer(r"\||" + _marks.pattern, line) if is_table else _marks.finditer(line):
+    for match in candidates:
         place = bisect_right(starts, match.start()) - 1
         inside = place >= 0 and match.start() < spans[place].end
         text = match[0]
-        if text[0] == "\\" and text[1] in "nrt":
+        if text[0] == "\\" and text[1] != '"':
             if inside and spans[place][:2] == match.span():
                 marks.append(Tag(match.start(), match.end(), _BREAK, EMPTY))
             continue
         if inside:
             continue
-        if "|" in text:
+        if text == "|":
             if is_table:
-                marks.append(Tag(match.end() - 1, match.end(), _CELL, EMPTY))
+                marks.append(Tag(match.start(), match.end(), _CELL, EMPTY))
             continue
-        before, behind = line[: match.start()][-1:], line[match.end() : match.end() + 1]
+        before, behind = line[max(0, match.start() - 1) : match.start()], line[match.end() : match.end() + 1]
         if not before.isspace() and before not in "([{" and not _is_word(behind):
             start = match.start()
             while closing := _last_opened(opened, text[: match.end() - start]):
@@ -85,7 +92,8 @@ def _found(line: str, spans: Sequence[Span]) -> list[Tag]:
         if not _is_word(before) and behind and not behind.isspace() and behind not in ".,;:!?)]}":
             opened[text] = len(marks)
             marks.append(Tag(match.start(), match.end(), text, OPEN))
-    return renumbered(marks, [mark.kind == EMPTY or mark.partner >= 0 for mark in marks])
+    kept = [mark.kind == EMPTY or mark.partner >= 0 for mark in marks]
+    return marks if all(kept) else renumbered(marks, kept)
 
 
 def _last_opened(opened: dict[str, int], text: str) -> str:

@@ -40,6 +40,7 @@ from camber.text.protect import (
     THING,
     Span,
     find_spans,
+    moved,
     user_pattern,
     with_titles,
     within,
@@ -241,7 +242,7 @@ class TextPipeline:
 
     def _cased(self, tokens: list[str], caser: Truecaser | None, language: str) -> list[str]:
         if self.settings.tokenizer != "none":
-            tokens = [composed(token) for token in tokens]
+            tokens = composed(tokens)
         if self.settings.lowercase:
             return [lower(token, language) for token in tokens]
         return caser.apply(tokens) if caser else tokens
@@ -255,11 +256,11 @@ class TextPipeline:
         """
         if not self.protects and not self.settings.split:
             return Paragraph(line, (self.prepare(line),), ("", ""))
-        if self.protects:
-            tags = marked_up(line, self._own) if format == TEXT else find_tags(line, format)
-            if tags or format != TEXT:
-                return self._tagged(line, tags, format)
+        if self.protects and format != TEXT:
+            return self._tagged(line, find_tags(line, format), format)
         spans = find_spans(line, self._own) if self.protects else []
+        if self.protects and (tags := marked_up(line, self._own, spans)):
+            return self._tagged(line, tags, format, None if "<" in line else spans)
         places = self._sentences(line, spans) or [(len(line), len(line))]
         sentences = (self._prepared(line[start:end], within(spans, start, end)) for start, end in places)
         return Paragraph(line, tuple(sentences), gaps_of(line, places))
@@ -274,13 +275,13 @@ class TextPipeline:
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
         return [(start, end)] if start < end else []
 
-    def _tagged(self, line: str, tags: list[Tag], format: str) -> Paragraph:
-        """Prepare a line with tags."""
+    def _tagged(self, line: str, tags: list[Tag], format: str, outside: Sequence[Span] | None = None) -> Paragraph:
+        """Prepare a line with tags; `outside` are its spans if all of them are outside of these."""
         sentences: list[Prepared] = []
         between: list[str] = []
         done = 0
         for stretch in stretches(line, tags, format):
-            spans = find_spans(stretch.text, self._own)
+            spans = find_spans(stretch.text, self._own) if outside is None else moved(outside, stretch.places)
             places = self._sentences(stretch.text, spans, format)
             for (start, end), own in zip(places, tags_of_sentences(stretch, places, tags), strict=True):
                 first, last = stretch.places[start], stretch.places[end - 1] + len(stretch.raw[end - 1])
@@ -290,11 +291,12 @@ class TextPipeline:
                 between.append(line[done:first])
                 done = last
                 shifted = [(number, at - start, text) for number, at, text in own]
+                text, raw = stretch.text[start:end], stretch.raw[start:end]
                 sentences.append(
                     self._prepared(
-                        stretch.text[start:end],
+                        text,
                         within(spans, start, end),
-                        stretch.raw[start:end],
+                        raw if THING in text or format != TEXT else None,
                         shifted,
                         tags,
                         escapes=format != TEXT,
@@ -324,15 +326,16 @@ class TextPipeline:
     ) -> Prepared:
         """Prepare a sentence with its spans.
 
-        `raw` is what stands for its characters, `own` its tags, of all `tags` of the line.
+        `raw` is what stands for its characters, if that is not they, `own` its tags, of all `tags` of the line.
         """
         if not self.protects:
             return self.prepare(line)
         plain, marks = substituted(line, spans, self.source_tokenizer)
         found = places_of(line, marks, spans)
-        gaps = gaps_of(line, found)
-        written = tuple(line[start:end] for start, end in found)
-        if raw is not None:
+        if raw is None:
+            gaps = gaps_of(line, found)
+            written = tuple([line[start:end] for start, end in found])
+        else:
             written = tuple("".join(raw[start:end]) for start, end in found)
             bounds = [0, *(bound for place in found for bound in place), len(line)]
             gaps = tuple("".join(raw[a:b]) for a, b in zip(bounds[::2], bounds[1::2], strict=True))
@@ -345,7 +348,7 @@ class TextPipeline:
             gaps,
             written,
             {at: written[at] for at in places},
-            placed_tags(own, tags, found, raw or ()) if own else (),
+            placed_tags(own, tags, found, raw or line) if own else (),
             escapes,
         )
 
@@ -384,21 +387,22 @@ class TextPipeline:
 
     def _written(self, restored: Restored, source: Prepared) -> list[str]:
         """Return the tokens of a translation as they are written; copies are, where they can be, as in the source."""
-        cased = [spelt(unescape(token)) for token in self._recased(restored.tokens, source)]
-        starts: set[int] | None = None
+        recased = self._recased(restored.tokens, source)
+        cased = [token if token.isalpha() else spelt(unescape(token)) for token in recased]
         for to, at in enumerate(restored.origins):
             token = cased[to]
-            if at >= 0 and token != source.written[at]:
-                if token != unescape(restored.tokens[to]) and starts is None:
-                    starts = set(sentence_starts(source.plain))
-                if (
+            if (
+                at >= 0
+                and token != source.written[at]
+                and (
                     at in source.protected
                     or source.shouted
                     or unescape(source.plain[at]) == token  # something invisible is in it, or an entity
-                    or (token != unescape(restored.tokens[to]) and at in (starts or ()))  # a sentence begins, as there
-                ):
-                    cased[to] = source.written[at]
-                    continue
+                    or (token != unescape(restored.tokens[to]) and at in source.starts)  # a sentence begins, as there
+                )
+            ):
+                cased[to] = source.written[at]
+                continue
             if source.escapes and (at < 0 or token != source.written[at]):
                 cased[to] = html.escape(token, quote=False)
         self._case_unknown(cased, restored, source)
@@ -412,17 +416,18 @@ class TextPipeline:
         """
         if self.source_case is None or self.target_case is None or source.shouted:
             return
-        begins: set[int] | None = None
+        heads: set[int] | None = None
         for to, at in enumerate(restored.origins):
-            token = restored.tokens[to]
-            plain = at >= 0 and at not in source.protected and token[0].isalpha() and "&" not in token
-            if not plain or self.target_case.best(token) is not None:
+            if at < 0 or at in source.protected:
                 continue
-            if begins is None:
-                begins, heads = set(sentence_starts(source.plain)), set(sentence_starts(restored.tokens))
-            if to in heads and at not in begins and token[0].islower():
+            token = restored.tokens[to]
+            if not token[0].isalpha() or "&" in token or self.target_case.best(token) is not None:
+                continue
+            if heads is None:
+                heads = set(sentence_starts(restored.tokens))
+            if to in heads and at not in source.starts and token[0].islower():
                 cased[to] = token
-            elif to not in heads and at in begins:
+            elif to not in heads and at in source.starts:
                 cased[to] = self.source_case.unseen(token)
 
     def _reformat(self, written: list[str], gaps: list[str], origins: list[int], source: Prepared) -> None:

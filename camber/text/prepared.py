@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from camber.text.case import sentence_starts
 from camber.text.retag import PlacedTag
 
 _tags = re.compile("<[^<>]*>")
@@ -27,6 +29,11 @@ class Prepared:
     protected: dict[int, str] = field(default_factory=dict)  # position of a token → the span that it stands for
     tags: tuple[PlacedTag, ...] = ()  # which tags stood in it, and where
     escapes: bool = False  # the line is mark-up, in which & < > must be written as entities
+
+    @cached_property
+    def starts(self) -> frozenset[int]:
+        """The positions of words that begin a sentence."""
+        return frozenset(sentence_starts(self.plain))
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,23 @@ def within(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     return [Span(a - start, b - start, kind) for a, b, kind in spans[first:last]]
 
 
+def moved(spans: Sequence[Span], places: Sequence[int]) -> list[Span]:
+    """Return the spans of a line of which only some characters are left, at these places; those that are whole.
+
+    >>> moved([Span(0, 2, "num"), Span(4, 5, "num")], [0, 1, 3, 4])
+    [Span(start=0, end=2, kind='num'), Span(start=3, end=4, kind='num')]
+    """
+    out: list[Span] = []
+    if not (spans and places):
+        return out
+    first = bisect_left(spans, places[0], key=lambda span: span.start)
+    for span in spans[first : bisect_right(spans, places[-1], key=lambda span: span.start)]:
+        start, end = bisect_left(places, span.start), bisect_left(places, span.end)
+        if end - start == span.end - span.start:
+            out.append(Span(start, end, span.kind))
+    return out
+
+
 def with_titles(spans: Sequence[Span]) -> list[Span]:
     """Return spans of which titles are a part, with what opens and closes them.
 

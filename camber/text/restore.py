@@ -8,6 +8,7 @@ left out, and either is said.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from camber.text.brackets import mend_brackets, mend_quotes
@@ -86,7 +87,7 @@ def _copies(tokens: Sequence[str], source: Prepared, links: Links) -> list[int]:
     """Return the source position that each token is a copy of: linked, and the same token."""
     origins = [-1] * len(tokens)
     used: set[int] = set()
-    for at, to in sorted(links, key=lambda link: link[::-1]):
+    for at, to in sorted(links, key=itemgetter(1, 0)):
         if at in used or tokens[to] != source.tokens[at]:
             continue
         if origins[to] < 0 or (to and origins[to - 1] + 1 == at):

@@ -70,13 +70,15 @@ def unescape(token: str) -> str:
     return _escaped.sub(lambda match: _plain_of[match[0]], token) if "&" in token else token
 
 
-def composed(token: str) -> str:
-    """Return a token whose letters carry their accents themselves (NFC), for a model to know it either way.
+def composed(tokens: Sequence[str]) -> list[str]:
+    """Return tokens whose letters carry their accents themselves (NFC), for a model to know them either way.
 
-    >>> len("e\\u0302tre"), len(composed("e\\u0302tre"))
-    (5, 4)
+    >>> len("e\\u0302tre"), [len(token) for token in composed(["e\\u0302tre"])]
+    (5, [4])
     """
-    return token if token.isascii() else unicodedata.normalize("NFC", token)
+    if unicodedata.is_normalized("NFC", "".join(tokens)):
+        return list(tokens)
+    return [unicodedata.normalize("NFC", token) for token in tokens]
 
 
 # Control characters and invisible spacing: dropped, for they would make words differ that look the same. (Joiners and
