@@ -30,7 +30,7 @@ from camber.corpus.digests import digests, numbers
 from camber.engine import LOCAL, Engine, for_python
 from camber.errors import ModelError
 from camber.memory import nearest as search
-from camber.memory.words import fold, match_words, weight
+from camber.memory.words import TAG, fold, match_words, weight
 from camber.progress import each
 from camber.text.pipeline import TextPipeline
 
@@ -204,6 +204,11 @@ class Segments:
         query = self.query(line)
         found = search.nearest(self.index, query, threshold, best)
         return [Found(*map(int, row)) for row in zip(*found, strict=True)]
+
+    @cached_property
+    def has_tags(self) -> bool:
+        """Whether there are tags in the texts themselves."""
+        return self._vocabularies[1].id(TAG) >= 0
 
     def repeats(self, line: str) -> list[int]:
         """Return the segments whose source is a raw line, letter by letter."""

@@ -14,7 +14,7 @@ from camber.text.tokenise import composed
 #: what a word counts, and a difference within a class, or a tag
 WORD, NEAR = 10, 1
 #: how words begin that are no words of a language; and the classes of numbers and of tags
-_PROTECTED, _TAG = "\x02", "\x03"
+_PROTECTED, TAG = "\x02", "\x03"
 _NUMBER = "\x02#"
 
 
@@ -30,7 +30,7 @@ def match_words(text: TextPipeline, line: str) -> list[str]:
     for at in prepared.protected:
         words[at] = _PROTECTED + words[at]
     if text.protects and "<" in line:
-        words += [_TAG + line[tag.start : tag.end] for tag in find_tags(line, TEXT)]
+        words += [TAG + line[tag.start : tag.end] for tag in find_tags(line, TEXT)]
     return words
 
 
@@ -40,8 +40,8 @@ def fold(word: str) -> str:
     >>> fold("Open"), fold("17"), fold("\x0217") == fold("3.5")
     ('open', '\x02#', True)
     """
-    if word[:1] == _TAG:
-        return _TAG
+    if word[:1] == TAG:
+        return TAG
     if any(map(str.isdigit, word)) and not any(map(str.isalpha, word)):
         return _NUMBER
     return _PROTECTED if word[:1] == _PROTECTED else word.casefold()
@@ -49,4 +49,4 @@ def fold(word: str) -> str:
 
 def weight(kind: str) -> int:
     """Return what words of a class count."""
-    return NEAR if kind == _TAG else WORD
+    return NEAR if kind == TAG else WORD

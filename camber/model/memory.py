@@ -96,9 +96,11 @@ class Memory:
         """
         if not 0 < threshold <= 1:
             raise SettingsError(f"a threshold of {threshold:g}: expected a share above 0 and up to 1, such as 0.7")
-        found = self._found(line, threshold, best)
-        if format != TEXT and ("<" in line or "&" in line):
-            asked = segment_in(line, format)
+        asked = segment_in(line, format) if format != TEXT and ("<" in line or "&" in line) else None
+        # where no text has tags in it, none is more like a line with codes than it is like the line's text
+        plain = asked is None or not asked.codes or self._has_tags
+        found = self._found(line, threshold, best) if plain else []
+        if asked is not None:
             for near, match in self._found(asked.text, threshold, best):
                 less = _with_penalty(near, asked, match)
                 if less.likeness >= threshold:
@@ -107,6 +109,10 @@ class Memory:
         for _, match in sorted(found, key=lambda item: item[0].distance / item[0].length):
             matches.setdefault((match.source, match.target), match)
         return list(matches.values())[:best]
+
+    @cached_property
+    def _has_tags(self) -> bool:
+        return any(segments is not None and segments.has_tags for segments in (self._added, self.trained))
 
     def _found(self, line: str, threshold: float, best: int) -> list[tuple[Found, Match]]:
         """Return the best matches of added pairs, then those of the training."""

@@ -15,7 +15,7 @@ from camber.memory.codes import segment_in, unlike, with_codes
 from camber.memory.segments import Segments
 from camber.model.memory import Memory, Remembered
 from camber.text.pipeline import TextPipeline, TextSettings
-from camber.text.tags import HTML, TEXT
+from camber.text.tags import HTML, TEXT, XLIFF
 
 TEXTS = TextPipeline(TextSettings())
 
@@ -129,3 +129,19 @@ def test_codes_that_correspond_are_no_difference_and_others_count_as_tags_do() -
         "source": coded[0],
         "target": coded[1],
     }
+
+
+@given(st.lists(TREES, min_size=1, max_size=4), TREES, st.sampled_from([0.3, 0.6, 0.9]))
+def test_where_no_text_has_tags_a_line_is_looked_for_by_its_text_alone(trees, tree, threshold: float) -> None:
+    coded = [as_tmx([(at, *item) for at, item in enumerate(one)]) for one in trees]
+    texts = [segment_in(one).text for one in coded]
+    trained = Segments.build(TEXTS, texts, texts, coded={at: (one, one) for at, one in enumerate(coded)})
+    line = as_xliff([(at, *item) for at, item in enumerate(tree)], 1)
+    assert not trained.has_tags
+    short, long = (Memory([], [], [], trained=trained, text=TEXTS) for _ in range(2))
+    long.__dict__["_has_tags"] = True
+    found = [
+        [(match.source, match.likeness) for match in one.matches(line, threshold, 9, XLIFF)] for one in (short, long)
+    ]
+    assert found[0] == found[1]
+    assert Segments.build(TEXTS, ["a <b>c</b>"], ["x"]).has_tags
