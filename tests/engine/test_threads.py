@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from camber.engine import Threads, split_evenly
+from camber.engine import Threads, for_python, split_evenly
 from camber.engine.threads import default_threads
 from camber.errors import SettingsError
 
@@ -49,3 +49,45 @@ def test_an_even_split_covers_everything_once_with_nearly_equal_pieces(total, pi
     assert all(len(piece) for piece in ranges)
     assert len(ranges) <= max(1, pieces)
     assert not ranges or max(map(len, ranges)) - min(map(len, ranges)) <= 1
+
+
+def dealt(count, numbers):
+    return [[number for number in numbers if number % count == part] for part in range(count)]
+
+
+def joined(base, parts):
+    return base, [number for part in parts for number in part]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_parts_of_the_same_number_are_merged_in_the_order_of_the_pieces(threads, count):
+    pieces = [range(9, 12), range(0), range(9)]
+    bases = list("abcde")[:count]
+    expected = [
+        (base, [number for piece in pieces for number in piece if number % count == part])
+        for part, base in enumerate(bases)
+    ]
+    assert list(Threads(threads).exchange(dealt, count, iter(pieces), joined, bases)) == expected
+
+
+def test_the_parts_of_a_single_base_are_merged_as_they_come():
+    events = []
+
+    def split(_, piece):
+        events.append(f"split {piece}")
+        return [piece]
+
+    def merge(base, parts):
+        for part in parts:
+            events.append(f"merged {part}")
+        return base
+
+    assert list(Threads(1).exchange(split, None, [1, 2], merge, ["base"])) == ["base"]
+    assert events == ["split 1", "merged 1", "split 2", "merged 2"]
+
+
+def test_tasks_that_hold_the_gil_run_on_one_thread_but_on_any_other_engine():
+    other = object()
+    assert for_python(Threads(4)) == Threads(1)
+    assert for_python(other) is other
