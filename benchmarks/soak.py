@@ -497,7 +497,7 @@ class Attackers:
                     self.bad.append(f"{name}: {error!r}")
             else:
                 outcome = str(status)
-                late = status in (429, 503) and time.monotonic() - begin > 0.98 * self.deadline
+                late = status in (408, 429, 503) and time.monotonic() - begin > 0.98 * self.deadline
                 if status not in allowed and not late:
                     self.bad.append(f"{name}: {status} {body[:200]!r}")
                 if allowed == {200} and status == 200 and b"<fault>" not in body:
