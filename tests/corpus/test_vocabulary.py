@@ -1,7 +1,7 @@
 """Vocabularies: ids are dense, stable and survive saving; no word is special."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from camber.corpus import Vocabulary
@@ -40,11 +40,13 @@ def test_byte_order_marks_and_carriage_returns_inside_words_are_kept(tmp_path):
 
 @settings(deadline=None)
 @given(WORDS, WORDS)
+@example(["a", "b"], ["b", "c", "b"])
 def test_extending_keeps_the_old_ids(old, new):
     vocabulary = Vocabulary(old)
     extended = vocabulary.extended(new)
     assert extended.words[: len(old)] == tuple(old)
     assert set(extended.words) == set(old) | set(new)
+    assert extended.encode(extended.words).tolist() == list(range(len(extended.words)))
 
 
 def test_a_word_twice_is_refused():
