@@ -142,6 +142,15 @@ def test_a_corpus_of_one_word_sentences_and_one_pair_is_no_trap(kind: str) -> No
     assert make_selector(kind, bitext_of([([0], [0])])).select(ids([0]), 3).tolist() == [0]
 
 
+def test_only_words_in_no_known_pair_of_words_take_turns_with_the_pairs() -> None:
+    bitext = bitext_of([([0, 1], [0]), ([2], [0]), ([3, 0], [0])])
+    selector = RoundRobin.of(bitext, SelectSettings(order=2))
+    numbers = numbers_of(selector.postings.grams, [0, 1, 2], 2)
+    first, second = selector.turns(ids([0, 1, 2]))
+    assert sorted(first.tolist()) == sorted([numbers[0, 1], numbers[(2,)]])
+    assert sorted(second.tolist()) == sorted(numbers[(word,)] for word in range(3))
+
+
 @settings(max_examples=50)
 @given(corpora, sentences)
 def test_round_robin_covers_all_that_the_corpus_has(pairs: list[naive.Pair], sentence: list[int]) -> None:
