@@ -18,6 +18,7 @@ from camber.kernel.files import DamagedError, Held, read_whole
 from camber.kernel.image import Image, ImageError, placed, usable
 from camber.kernel.place import folder_of
 from camber.kernel.signature import UnknownTypeError, described, types_of
+from camber.progress import log
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,6 +26,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _registry: dict[str, Any] = {}
 #: who is told of each kernel that was compiled
 _told: list[Callable[[str, float], None]] = []
+#: why images are of no use in this process, if they are not: from then on Numba keeps and loads all code
+_refused: list[ImageError] = []
 #: one at a time looks for code and compiles
 _finding = threading.RLock()
 
@@ -75,14 +78,14 @@ class Kernel:
             if types in self._code:
                 return self._code[types]
             folder = folder_of(self.function.__code__.co_filename)
-            path = "" if folder is None or not usable() else str(folder / self._name(types))
+            path = "" if folder is None else str(folder / self._name(types))
             code = _loaded(path)
             held = Held()
             try:
                 if code is None and folder is not None and held.take(str(folder)):
                     code = _loaded(path)
                 if code is None:
-                    self.dispatcher.finish(arguments, path)
+                    self.dispatcher.finish(arguments, path if usable() and not _refused else "")
                     code = self.dispatcher
             finally:
                 held.release()
@@ -96,12 +99,16 @@ class Kernel:
 
 
 def _loaded(path: str) -> Callable[..., Any] | None:
-    """Return the code of a file, None if there is none that is whole."""
-    if not path:
+    """Return the code of a file, None if there is none that is whole and of use here."""
+    if not path or not usable() or _refused:
         return None
     try:
         return placed(Image.of_bytes(read_whole(path)))
-    except (FileNotFoundError, DamagedError, ImageError):
+    except (FileNotFoundError, DamagedError):
+        return None
+    except ImageError as error:
+        log.debug("%s: %s", path, error)
+        _refused.append(error)
         return None
 
 

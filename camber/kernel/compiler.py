@@ -228,8 +228,12 @@ def _image(result: Any) -> bytes | None:
     if objects or lifted or initialised or any(one.consts for one in (environment, *environments)):
         return None
     _, kind, (code, _) = library
+    if kind != "object":
+        return None
     try:
-        return image_of(code, described.llvm_cpython_wrapper_name).to_bytes() if kind == "object" else None
+        image = image_of(code, described.llvm_cpython_wrapper_name)
+        image.addresses()  # all that it refers to is there
+        return image.to_bytes()
     except ImageError as error:
         log.debug("%s: no image: %s", described.qualname, error)
         return None

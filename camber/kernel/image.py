@@ -58,6 +58,10 @@ class Image(NamedTuple):
     ]  # [n, 3]: where one of something else is to stand, its number in `names`, and what to add
     names: tuple[str, ...]
 
+    def addresses(self) -> npt.NDArray[np.int64]:
+        """Return where all that has a name is; ImageError if anything is not there."""
+        return np.array([_address(name) for name in self.names], np.int64)
+
     def to_bytes(self) -> bytes:
         """Return the content of a file."""
         names = "\n".join(self.names).encode()
@@ -113,7 +117,7 @@ def placed(image: Image) -> Callable[..., Any]:
 def _with_addresses(image: Image, start: int) -> bytes:
     """Return the content of an image as it is when it stands at `start`."""
     content = np.frombuffer(image.content, np.uint8).copy()
-    known = np.array([_address(name) for name in image.names], np.int64)
+    known = image.addresses()
     places = np.concatenate([image.inside[:, 0], image.outside[:, 0]])
     addresses = np.concatenate([image.inside[:, 1] + start, known[image.outside[:, 1]] + image.outside[:, 2]])
     content[places[:, None] + np.arange(_WIDTH)] = addresses.view(np.uint8).reshape(-1, _WIDTH)

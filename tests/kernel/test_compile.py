@@ -67,6 +67,23 @@ def test_code_from_the_cache_loads_without_the_compiler_which_still_compiles_wha
     assert run(before + LOADS, CAMBER_CACHE=str(tmp_path)) == f"{imported} {works}"
 
 
+@pytest.mark.slow
+@needs_images
+def test_where_memory_cannot_become_code_numba_keeps_and_loads_it(tmp_path):
+    """As where a system forbids what images do: the compiler may have other ways, and nothing is compiled twice."""
+    assert run(USE, CAMBER_CACHE=str(tmp_path)) == "True"
+    refusing = """
+from camber.kernel import image, tell_compiled
+from types import SimpleNamespace
+tell_compiled(lambda name, seconds: print("compiled", name))
+real = image._system()
+image._system = lambda: SimpleNamespace(mmap=real.mmap, munmap=real.munmap, mprotect=lambda *_: -1)
+"""
+    assert run(refusing + USE, CAMBER_CACHE=str(tmp_path)) == "compiled camber.kernel.table.insert\nTrue"
+    assert run(refusing + USE, CAMBER_CACHE=str(tmp_path)) == "True"
+    assert any(tmp_path.rglob("*.nbc"))
+
+
 def test_numba_still_takes_the_options_that_make_kernels_fast():
     @kernel
     def total(values, out):
