@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from toys.pages import REPOSITORY, agrees, blocks, pages, transcript
+from toys.pages import REPOSITORY, agrees, blocks, has_in_order, pages, transcript
 from toys.reader import Reader, check_command
 from toys.readers_files import prepare
 from toys.warm import Warm
@@ -54,3 +54,10 @@ def test_a_transcript_is_commands_and_what_they_print() -> None:
     assert [(step.command, step.output) for step in steps] == [("a \\\n  b", "1\n2\n"), ("c", "")]
     assert agrees("1\n2\n", "1\n…\n")
     assert not agrees("1\n2\n", "2\n…\n")
+
+
+def test_where_numbers_may_differ_all_else_is_there_in_order() -> None:
+    printed = "a: 0:03 left\na: done in 4.2 s\nb 1,234\n"
+    assert has_in_order(printed, "a: done in 1 s\n…\nb 7\n")
+    assert not has_in_order(printed, "b 7\na: done in 1 s\n")
+    assert not has_in_order(printed, "a: done in 1 min\n")
