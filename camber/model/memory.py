@@ -97,7 +97,7 @@ class Memory:
         if not 0 < threshold <= 1:
             raise SettingsError(f"a threshold of {threshold:g}: expected a share above 0 and up to 1, such as 0.7")
         asked = segment_in(line, format) if format != TEXT and ("<" in line or "&" in line) else None
-        # where no text has tags in it, none is more like a line with codes than it is like the line's text
+        # where no text has tags in it, a line with codes is compared by its text and its codes
         plain = asked is None or not asked.codes or self._has_tags
         found = self._found(line, threshold, best) if plain else []
         if asked is not None:

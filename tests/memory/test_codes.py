@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive import memory_matches as naive
 
 from camber.errors import ModelError
 from camber.formats.bilingual.unit import ALONE, CLOSE, OPEN
 from camber.memory.codes import segment_in, unlike, with_codes
 from camber.memory.segments import Segments
+from camber.memory.words import NEAR, fold, match_words, weight
 from camber.model.memory import Memory, Remembered
 from camber.text.pipeline import TextPipeline, TextSettings
 from camber.text.tags import HTML, TEXT, XLIFF
@@ -132,16 +134,28 @@ def test_codes_that_correspond_are_no_difference_and_others_count_as_tags_do() -
 
 
 @given(st.lists(TREES, min_size=1, max_size=4), TREES, st.sampled_from([0.3, 0.6, 0.9]))
-def test_where_no_text_has_tags_a_line_is_looked_for_by_its_text_alone(trees, tree, threshold: float) -> None:
-    coded = [as_tmx([(at, *item) for at, item in enumerate(one)]) for one in trees]
-    texts = [segment_in(one).text for one in coded]
-    trained = Segments.build(TEXTS, texts, texts, coded={at: (one, one) for at, one in enumerate(coded)})
-    line = as_xliff([(at, *item) for at, item in enumerate(tree)], 1)
+def test_a_line_with_codes_is_as_like_a_pair_as_their_texts_and_codes_are(trees, tree, threshold: float) -> None:
+    coded = {
+        segment_in(one).text: one for one in (as_tmx([(at, *item) for at, item in enumerate(one)]) for one in trees)
+    }
+    trained = Segments.build(TEXTS, [*coded], [*coded], coded={at: (one, one) for at, one in enumerate(coded.values())})
     assert not trained.has_tags
-    short, long = (Memory([], [], [], trained=trained, text=TEXTS) for _ in range(2))
-    long.__dict__["_has_tags"] = True
-    found = [
-        [(match.source, match.likeness) for match in one.matches(line, threshold, 9, XLIFF)] for one in (short, long)
-    ]
-    assert found[0] == found[1]
-    assert Segments.build(TEXTS, ["a <b>c</b>"], ["x"]).has_tags
+    line = as_xliff([(at, *item) for at, item in enumerate(tree)], 1)
+    asked, expected = segment_in(line), {}
+    for text, markup in coded.items():
+        rows = [tuple(match_words(TEXTS, one)) for one in (asked.text, text)]
+        cost = naive.distance(*rows, fold, weight, NEAR)
+        length = max(sum(weight(fold(word)) for word in row) for row in rows)
+        other = segment_in(markup)
+        likeness = 1 - (cost + NEAR * unlike(asked, other)) / (length + NEAR * max(len(asked.codes), len(other.codes)))
+        if min(1 - cost / length, likeness) >= threshold:
+            expected[text] = pytest.approx(likeness)
+    found = Memory([], [], [], trained=trained, text=TEXTS).matches(line, threshold, 9, XLIFF)
+    assert {match.source: match.likeness for match in found} == expected
+
+
+def test_tags_in_the_texts_of_a_memory_are_found_as_they_are_written() -> None:
+    trained = Segments.build(TEXTS, ["a <b>c</b> d"], ["x"])
+    assert trained.has_tags
+    (match,) = Memory([], [], [], trained=trained, text=TEXTS).matches("a <b>c</b> d", 0.5, 1, HTML)
+    assert match.percent == 100
