@@ -51,6 +51,15 @@ def test_where_sentences_add_up_both_oracles_are_exact():
         assert corpus_oracle(ter, rows, offsets, worst=worst).tolist() == expected
 
 
+def test_lines_without_hypotheses_count_in_the_choice_of_the_others():
+    """A line that is not translated makes the whole too short, so that longer hypotheses are better."""
+    metric = BLEU("none", smooth="exp")
+    rows = metric.statistics(["a b c d e f", "a b c d e f g x y z w"], [["a b c d e f"]], [0, 0])
+    missing = metric.statistics([""], [[" ".join("abcdefghijklmnopqrst")]], [0])[0]
+    assert corpus_oracle(metric, rows, [0, 2]).tolist() == [0]
+    assert corpus_oracle(metric, rows, [0, 2], missing=missing).tolist() == [1]
+
+
 def test_longer_lists_have_better_oracles():
     ter = TER()
     rows = np.array([[3, 10], [1, 10], [0, 10], [7, 10], [9, 10], [5, 10]], float)

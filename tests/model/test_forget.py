@@ -61,7 +61,9 @@ def test_a_pair_that_is_added_again_is_known_again(model: Path) -> None:
     for _ in range(2):
         add(model, *([side] for side in WRONG))
         assert load(model).translate([WRONG[0]], ONE) == [WRONG[1]]
+        assert not load(model).directory.journal.taken_back
         forget(model, texts=[WRONG[0]])
+        assert load(model).directory.journal.taken_back == {WRONG}
     assert load(model).translate([WRONG[0]], ONE) != [WRONG[1]]
 
 

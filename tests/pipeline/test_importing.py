@@ -153,7 +153,7 @@ def test_a_model_of_a_memory_is_the_model_of_its_text(tmp_path: Path) -> None:
 
 
 def test_weights_that_are_too_far_from_each_other_are_refused(tmp_path: Path, files: list[Path]) -> None:
-    for weights, good in (((1.0, 1000.0), True), ((1e-308, 1e308), False)):
+    for weights, good in (((1.0, 1000.0), True), ((1000.5, 1.0), False), ((1e-308, 1e308), False)):
         corpora = [Corpus(file, weight) for file, weight in zip(files[::2], weights, strict=True)]
         if good:
             check_weights(corpora)

@@ -41,6 +41,13 @@ def test_any_translation_has_the_brackets_of_its_source_in_pairs(words, data):
     assert all(0 <= to < len(found.tokens) for _, to in found.links)
 
 
+def test_pairs_are_of_one_kind_and_inside_or_beside_each_other():
+    for good in ("", "()[]", "([])()", "{()}"):
+        assert nests(good)
+    for bad in ("(", ")", ")(", "([)]", "(]"):
+        assert not nests(bad)
+
+
 def test_what_is_in_pairs_already_stays_as_it_is():
     source = TEXT.prepare("a (b) c [d]")
     tokens = ["&#91;", "d", "&#93;", "(", "b", ")"]

@@ -19,6 +19,8 @@ from camber.text.sentences import split_sentences
         ("en", [":func:`x` is.", "``a.b. C`` was.", "Visit www.a.org. It is."][:2]),
         ("fr", ["« Non. »", "Oui !", "Et puis ?", "Rien..."]),
         ("de", ["Am 3. Oktober kam er.", "Dann ging er."]),
+        ("en", ["He is 3.", "Then he left."]),
+        ("fr", ["Voici É. Zola.", "Il écrit."]),
         ("tr", ["3. sınıf öğrencisi.", "Kim?", "İki kişi."]),
         ("zh", ["他们俩都在房间里。", "我们走吧！”", "好。"]),
         ("ar", ["هل أنت هنا؟", "نعم."]),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from toys.identity import Links, identity
 
 from camber.text.marks import without_markup
+from camber.text.pipeline import TextPipeline, TextSettings
 from camber.text.tags import BLOCKS, find_tags, stretches
 
 TAG = re.compile(r"<!--.*?-->|<[^>]+>")
@@ -171,6 +172,14 @@ def test_all_tags_of_a_translation_are_those_of_its_source(name: str, told) -> N
 )
 def test_tags_go_where_their_words_went(line: str, expected: str) -> None:
     assert identity(backwards, source_lang="en", target_lang="en").translate([line], format="html") == [expected]
+
+
+def test_a_tag_behind_a_word_goes_behind_all_that_the_word_became() -> None:
+    text = TextPipeline(TextSettings())
+    (sentence,) = text.paragraph("go<x/> now it", "html").sentences
+    assert text.finish(["a", "b", "c", "d"], sentence, [(0, 0), (0, 2), (1, 1)]) == "a b c<x/> d"
+    (sentence,) = text.paragraph("now <x/>go", "html").sentences
+    assert text.finish(["a", "b", "c"], sentence, [(0, 0), (1, 1), (1, 2)]) == "a <x/>b c"
 
 
 def test_white_space_of_a_tag_is_not_left_at_an_end() -> None:
