@@ -335,6 +335,17 @@ def test_a_translation_that_would_break_the_file_is_left_out(caplog: pytest.LogC
     assert isinstance(report, FileReport)
 
 
+def test_segments_that_share_an_id_are_refused() -> None:
+    """There is one target for both, which would be written twice."""
+    twice = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file source-language="en" target-language="fr"><body><trans-unit id="2"><source>One. two</source>
+<seg-source><mrk mtype="seg" mid="2">One.</mrk> <mrk mtype="seg" mid="2">two</mrk></seg-source>
+<target><mrk mtype="seg" mid="2">deux</mrk></target></trans-unit></body></file></xliff>
+"""
+    with pytest.raises(InputError, match=r"input:4: two segments have one place for their translation"):
+        translate_data(echo("en", "fr", str.upper), twice.encode(), "input", everything=True)
+
+
 def test_what_is_broken_writes_nothing(tmp_path: Path) -> None:
     source, output = tmp_path / "a.xliff", tmp_path / "out.xliff"
     source.write_text(OLDER.replace("</body>", ""))

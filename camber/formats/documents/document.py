@@ -74,7 +74,9 @@ class Document:
         pieces, done = [], 0
         for start, end, text in edits:
             if start < done:
-                raise ValueError(f"{self.path}: changes overlap at {start}")
+                line = self.text.count("\n", 0, start) + 1
+                problem = "two segments have one place for their translation"
+                raise InputError(problem, self.path, line, remedy="give each an id of its own")
             pieces += [self.text[done:start], text]
             done = end
         pieces.append(self.text[done:])
