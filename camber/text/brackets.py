@@ -7,15 +7,29 @@ come in the source's order. Of quotation marks, which languages write differentl
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from camber.text.tokenise import unescape
+from camber.text.tokenise import escape, unescape
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _QUOTES = frozenset(['"', "&quot;", *"«»“”„"])
 _KINDS = frozenset([*_CLOSING, *_CLOSING.values()])
+
+#: tokens that are brackets, wide, small, raised, lowered and lying ones, too → the plain bracket
+_BRACKETS = {
+    token: kind
+    for kind, tokens in {
+        "(": "(\u207d\u208d\ufe35\ufe59\uff08",
+        ")": ")\u207e\u208e\ufe36\ufe5a\uff09",
+        "[": "[\ufe47\uff3b",
+        "]": "]\ufe48\uff3d",
+        "{": "{\ufe37\ufe5b\uff5b",
+        "}": "}\ufe38\ufe5c\uff5d",
+    }.items()
+    for char in tokens
+    for token in (char, escape(char))
+}
 
 #: puts the source token at a position back into a translation
 PutBack = Callable[[int], None]
@@ -27,12 +41,7 @@ def bracket(token: str) -> str:
     >>> bracket("&#91;"), bracket("\\uff08"), bracket("a)")
     ('[', '(', '')
     """
-    if len(token) > 7:
-        return ""
-    plain = unescape(token)
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFKC", plain)
-    return plain if plain in _KINDS else ""
+    return _BRACKETS.get(token, "")
 
 
 def nests(brackets: Sequence[str]) -> bool:
@@ -57,8 +66,8 @@ def mend_brackets(
 
     `put_back` and `leave_out` change tokens and origins: by a position of the source, by one of the translation.
     """
-    wanted = [(at, kind) for at, token in enumerate(source) if not token.isalpha() and (kind := bracket(token))]
-    there = [kind for token in tokens if not token.isalpha() and (kind := bracket(token))]
+    wanted = [(at, kind) for at, token in enumerate(source) if (kind := _BRACKETS.get(token))]
+    there = [kind for token in tokens if (kind := _BRACKETS.get(token))]
     if not nests([kind for _, kind in wanted]):  # a smile, a list: nobody knows what belongs together
         return
     if nests(there) and (not wanted or Counter(there) == Counter(kind for _, kind in wanted)):

@@ -1,5 +1,7 @@
 """Brackets and quotation marks come back in pairs, whatever a search does with them."""
 
+import sys
+import unicodedata
 from collections import Counter
 
 from hypothesis import given
@@ -79,3 +81,10 @@ def test_quotation_marks_stay_even():
     assert TEXT.finished(["say", quote, "no", quote, "now", quote], source, links).text.lower() == 'say "no" now'
     french = TEXT.prepare("dire « non »")
     assert TEXT.finished(["say", quote, "no", quote], french, [(0, 0), (1, 1), (2, 2), (3, 3)]).text == 'say "no"'
+
+
+def test_brackets_are_what_normalising_makes_of_them() -> None:
+    kinds = dict.fromkeys("()[]{}")
+    for char in map(chr, range(sys.maxunicode + 1)):
+        plain = unicodedata.normalize("NFKC", char)
+        assert bracket(char) == (plain if plain in kinds else "")

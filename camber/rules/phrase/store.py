@@ -124,7 +124,7 @@ class RuleStore:
 
     def links_of(self, rule: int) -> U1:
         """Return the (source, target) links inside a rule, uint8[links, 2]."""
-        return self.links[self.link_offsets[rule] : self.link_offsets[rule + 1]]
+        return self.links[self.link_offsets.item(rule) : self.link_offsets.item(rule + 1)]
 
     def table(self, names: Sequence[str]) -> F4:
         """Return raw scores and counts of all rules, float32[R, names]; NaN for a count that is not known.
