@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape, unescape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from toys.identity import Links, identity
 
@@ -207,6 +207,7 @@ SPACED = re.compile(r"(?:^|\s)(?:<[^>]+>)+(?:\s|$)")
 
 @settings(deadline=None)
 @given(TREES)
+@example("<b>two </b><x id='2'/>. Five")
 def test_any_tree_of_tags_comes_back(line: str) -> None:
     assert identity().translate([line]) == [line]
     assert identity().translate([line], format="html") == [line]
