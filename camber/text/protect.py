@@ -252,8 +252,8 @@ def with_titles(spans: Sequence[Span]) -> list[Span]:
         if out and out[-1].kind == OPEN and span.start < out[-1].end:
             continue
         if span.kind == OPEN:
-            end = next(other.end for other in spans if other.kind == CLOSE and other.start >= span.end)
-            span = span._replace(end=end)
+            ends = (other.end for other in spans if other.kind == CLOSE and other.start >= span.end)
+            span = span._replace(end=next(ends, span.end))  # the end of a line may be inside a title
         out.append(span)
     return out
 

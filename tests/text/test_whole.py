@@ -80,6 +80,11 @@ def test_what_is_not_translated_comes_back_beside_what_is(line: str, language: s
     assert both.translate([f"alpha beta {line}"]) == [f"omega beta {line}"]
 
 
+@pytest.mark.parametrize("line", ["a `_5\\n`_ b", r"`_\n`_ **  » %(n)s/usr/bin__", r"`\n5 x.txt`_$x__ y"])
+def test_the_end_of_a_line_may_be_inside_a_title(line: str) -> None:
+    assert identity().translate([line]) == [line]
+
+
 @settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=40))
 def test_any_characters_come_back(line: str) -> None:
