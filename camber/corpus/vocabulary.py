@@ -55,6 +55,15 @@ class Vocabulary:
         """Return the id of a word, -1 if it is unknown."""
         return self._ids.get(word, UNKNOWN)
 
+    def missing(self, words: Iterable[str]) -> list[int]:
+        """Return the positions of unknown words.
+
+        >>> Vocabulary(["a", "b"]).missing(["a", "c", "b", "d"])
+        [1, 3]
+        """
+        ids = self._ids
+        return [position for position, word in enumerate(words) if word not in ids]
+
     def encode(self, sentence: Iterable[str]) -> I8:
         """Return the ids of a tokenised sentence."""
         get = self._ids.get

@@ -150,13 +150,15 @@ class Translator(Generic[Search]):
         """Return a sentence in which words that the model knows only in another case take that case."""
         if self.text.settings.tokenizer == "none":
             return prepared
+        unknown = self._source_words.missing(prepared.tokens)
+        if not unknown:
+            return prepared
         known, tokens = self._source_words.id, list(prepared.tokens)
-        unknown = [position for position, word in enumerate(tokens) if known(word) < 0]
         for position in unknown:
             word = tokens[position]
             forms = (word.lower(), word.lower().capitalize(), word.upper())
             tokens[position] = next((form for form in forms if known(form) >= 0), word)
-        return replace(prepared, tokens=tuple(tokens)) if unknown else prepared
+        return replace(prepared, tokens=tuple(tokens))
 
     def _whole(self, line: str, format: str) -> Paragraph:
         """Prepare a raw line as a single sentence."""

@@ -31,6 +31,8 @@ _BRACKETS = {
     for token in (char, escape(char))
 }
 
+_MARKS = frozenset(_BRACKETS) | _QUOTES
+
 #: puts the source token at a position back into a translation
 PutBack = Callable[[int], None]
 
@@ -42,6 +44,11 @@ def bracket(token: str) -> str:
     ('[', '(', '')
     """
     return _BRACKETS.get(token, "")
+
+
+def has_marks(tokens: Sequence[str]) -> bool:
+    """Say whether a bracket or a quotation mark is among tokens."""
+    return not _MARKS.isdisjoint(tokens)
 
 
 def nests(brackets: Sequence[str]) -> bool:

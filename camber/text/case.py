@@ -65,6 +65,8 @@ def sentence_starts(tokens: Sequence[str]) -> Iterator[int]:
             if not (end in ("!", "?") and quotes == 1 and token.islower()):
                 yield position
             starting = False
+            if _ENDS.isdisjoint(tokens[position + 1 : -1]):  # nothing begins behind the last one
+                return
 
 
 def _is_mark(token: str) -> bool:

@@ -17,7 +17,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -380,9 +379,12 @@ class TextPipeline:
         if source.tags:
             text, places = retag(source.tags, written, gaps, restored.origins, restored.best)
         else:
-            text = "".join(part for pair in zip(gaps, written, strict=True) for part in pair)
-            ends = list(accumulate(len(gap) + len(token) for gap, token in zip(gaps, written, strict=True)))
-            places = [(end - len(token), end) for end, token in zip(ends, written, strict=True)]
+            text = "".join([part for pair in zip(gaps, written, strict=True) for part in pair])
+            places, end = [], 0
+            for gap, token in zip(gaps, written, strict=True):
+                start = end + len(gap)
+                end = start + len(token)
+                places.append((start, end))
         return Finished(text + source.gaps[-1], restored.repairs, _as_given(places, restored.numbers, len(tokens)))
 
     def _written(self, restored: Restored, source: Prepared) -> list[str]:
@@ -452,19 +454,19 @@ class TextPipeline:
         And beside marks and protected text, if what stands there comes from what stood there in the source.
         """
         gaps = self.target_tokenizer.gaps([html.unescape(token) for token in tokens] if source.escapes else tokens)
-        origins, links = restored.origins, set(restored.links)
+        origins, links, respaced = restored.origins, set(restored.links), self._respaced
         for to in range(1, len(tokens)):
             before, at = origins[to - 1], origins[to]
             if before < 0 and at < 0:
                 continue
-            if before >= 0 and source.plain[before] == _OPENS:
+            if 0 < at == before + 1 and tokens[to] not in respaced and tokens[to - 1] not in respaced:
+                gaps[to] = source.gaps[at]  # copies of neighbours, quickly
+            elif before >= 0 and source.plain[before] == _OPENS:
                 gaps[to] = source.gaps[before + 1]
             elif at >= 0 and source.plain[at] == _CLOSES:
                 gaps[to] = source.gaps[at]
-            elif self._respaced & {tokens[to - 1], tokens[to]}:
+            elif tokens[to] in respaced or tokens[to - 1] in respaced:
                 continue
-            elif at > 0 and before + 1 == at:
-                gaps[to] = source.gaps[at]
             elif at > 0 and _tells(source, at) and (source.gaps[at] or (at - 1, to - 1) in links):
                 gaps[to] = _gap_beside(source, at, at - 1, gaps[to])
             elif (
@@ -524,6 +526,8 @@ def _gap_beside(source: Prepared, at: int, neighbour: int, usual: str) -> str:
 
 def _as_given(places: list[tuple[int, int]], numbers: Sequence[int], count: int) -> list[tuple[int, int]]:
     """Return the places of tokens, given those of what they became when protected text was put back and left out."""
+    if numbers == list(range(count)):  # nothing was
+        return places
     given = [(-1, -1)] * count
     for place, number in zip(places, numbers, strict=True):
         if number >= 0:

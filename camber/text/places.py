@@ -25,11 +25,14 @@ def places_of(line: str, tokens: Sequence[str], spans: Sequence[Span] = ()) -> l
             opened += 1
         else:
             plain = unescape(token) if "&" in token else token
-            start = done + (line[done : done + 1] == " ")
+            start = done + 1 if line[done : done + 1] == " " else done
+            if line.startswith(plain, start):  # most tokens, quickly
+                done = start + len(plain)
+                places.append((start, done))
+                continue
+            start = done
             if not line.startswith(plain, start):
-                start = done
-                if not line.startswith(plain, start):
-                    start = _blank.match(line, done).end()  # type: ignore[union-attr]
+                start = _blank.match(line, done).end()  # type: ignore[union-attr]
             done = start + len(plain) if line.startswith(plain, start) else _end_of(line, plain, start)
         places.append((start, done))
     return places

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from camber.text.brackets import mend_brackets, mend_quotes
+from camber.text.brackets import has_marks, mend_brackets, mend_quotes
 from camber.text.prepared import Prepared
 from camber.text.protect import CLASS_OF, CLOSE, OPEN
 
@@ -54,8 +54,9 @@ def restore(tokens: Sequence[str], source: Prepared, links: Links | None, begun:
         if spare:
             links = _put_back(out, origins, numbers, links, spare, source, repairs, begun)
         _order_pairs(out, origins, source, repairs)
-    links = _mend_pairs(out, origins, numbers, links or (), source, repairs, begun)
-    return Restored(out, origins, links, repairs, numbers)
+    if has_marks(out) or has_marks(source.tokens):
+        links = _mend_pairs(out, origins, numbers, links or (), source, repairs, begun)
+    return Restored(out, origins, links or (), repairs, numbers)
 
 
 def _mend_pairs(
@@ -87,8 +88,9 @@ def _copies(tokens: Sequence[str], source: Prepared, links: Links) -> list[int]:
     """Return the source position that each token is a copy of: linked, and the same token."""
     origins = [-1] * len(tokens)
     used: set[int] = set()
-    for at, to in sorted(links, key=itemgetter(1, 0)):
-        if at in used or tokens[to] != source.tokens[at]:
+    there = source.tokens
+    for at, to in sorted([link for link in links if there[link[0]] == tokens[link[1]]], key=itemgetter(1, 0)):
+        if at in used:
             continue
         if origins[to] < 0 or (to and origins[to - 1] + 1 == at):
             used.add(at)

@@ -172,6 +172,8 @@ def _addresses(chunk: str) -> Iterator[tuple[int, int]]:
     [(2, 18)]
     """
     done = 0
+    if "." not in chunk and "&" not in chunk and "://" not in chunk:
+        return
     other, email = _beginning.search(chunk), _email(chunk, 0)
     while other or email:
         if email and email[0] < done:
@@ -192,6 +194,8 @@ def _addresses(chunk: str) -> Iterator[tuple[int, int]]:
 
 def _email(chunk: str, start: int) -> tuple[int, int] | None:
     """Return where the first e-mail address from `start` on begins and ends."""
+    if "@" not in chunk:
+        return None
     while domain := _domain.search(chunk, start):
         at = domain.start()
         name = _local_part.match(chunk[start:at][::-1])
@@ -260,6 +264,8 @@ class _Splitter:
         return tokens
 
     def _split(self, chunk: str, following: str) -> list[str]:
+        if chunk.isalnum():  # most pieces, quickly
+            return split_unspaced(chunk).split() if self.segment else [chunk]
         chunk = _invisible.sub("", chunk)
         pieces: list[str] = []
         done = 0

@@ -191,13 +191,17 @@ class PhraseDecoder(Weighed):
     def word_alignment(self, derivation: Derivation) -> list[tuple[int, int]]:
         """Return the (source, target) links of a derivation, from the alignments inside its rules."""
         links: list[tuple[int, int]] = []
+        links_of = self.rules.links_of
         for r, (source, source_end), (target, target_end) in zip(
             derivation.rules.tolist(), derivation.spans.tolist(), derivation.target_spans.tolist(), strict=True
         ):
             if r < 0:  # no rule has links inside: its words go together
                 links += [(s, t) for s in range(source, source_end) for t in range(target, target_end)]
             else:
-                inside = self.rules.links_of(r).tobytes()  # quicker than a list of lists
+                inside = links_of(r).tobytes()  # quicker than a list of lists
+                if len(inside) == 2:  # most rules have one link
+                    links.append((source + inside[0], target + inside[1]))
+                    continue
                 links += [(source + s, target + t) for s, t in zip(inside[::2], inside[1::2], strict=True)]
         return sorted(links)
 
