@@ -150,15 +150,14 @@ class Translator(Generic[Search]):
         """Return a sentence in which words that the model knows only in another case take that case."""
         if self.text.settings.tokenizer == "none":
             return prepared
-        unknown = self._source_words.missing(prepared.tokens)
-        if not unknown:
-            return prepared
         known, tokens = self._source_words.id, list(prepared.tokens)
-        for position in unknown:
+        changed = False
+        for position in self._source_words.missing(tokens):
             word = tokens[position]
             forms = (word.lower(), word.lower().capitalize(), word.upper())
-            tokens[position] = next((form for form in forms if known(form) >= 0), word)
-        return replace(prepared, tokens=tuple(tokens))
+            if (other := next((form for form in forms if known(form) >= 0), word)) != word:
+                tokens[position], changed = other, True
+        return replace(prepared, tokens=tuple(tokens)) if changed else prepared
 
     def _whole(self, line: str, format: str) -> Paragraph:
         """Prepare a raw line as a single sentence."""

@@ -71,8 +71,6 @@ def gaps_of(line: str, places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     >>> gaps_of(" a  b ", [(1, 2), (4, 5)])
     (' ', '  ', ' ')
     """
-    done, gaps = 0, []
-    for start, end in places:
-        gaps.append(line[done:start])
-        done = end
-    return (*gaps, line[done:])
+    ends = [0, *[end for _, end in places]]
+    starts = [*[start for start, _ in places], len(line)]
+    return tuple([line[end:start] for end, start in zip(ends, starts, strict=True)])

@@ -53,9 +53,12 @@ _ADDRESS = (
 ).replace("_CJK", _NO_CJK)
 # What begins like a word, and goes on with a mark inside or behind it.
 _WORDLIKE: tuple[tuple[str, str], ...] = (
-    (URL, rf"(?:(?:https?|ftp|file)://|www\.|mailto:){_ADDRESS}"),
+    (
+        URL,
+        r"(?:(?:https?|ftp|file)://|www\.|mailto:"
+        rf"|(?:[A-Za-z0-9-]{{1,63}}\.){{1,4}}(?:com|org|net|edu|gov|io|info|dev|app|[a-z]{{2}})/){_ADDRESS}",
+    ),
     (MAIL, r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"),
-    (URL, rf"(?:[A-Za-z0-9-]{{1,63}}\.){{1,4}}(?:com|org|net|edu|gov|io|info|dev|app|[a-z]{{2}})/{_ADDRESS}"),
     (PATH, rf"[A-Za-z]:\\(?:{_FILE}{{1,80}}(?: [A-Z(]{_FILE}{{0,40}}){{0,2}}\\){{0,20}}{_FILE}{{0,300}}{_LAST}"),
     (PATH, rf"(?:\w[\w.-]{{0,80}}/){{0,20}}\w[\w-]{{0,80}}(?:\.[\w-]{{1,40}}){{0,5}}\.(?:{_ENDINGS})(?![\w-])"),
     (CODE, r"[A-Za-z_][\w.]{0,80}\(\)"),
@@ -107,11 +110,11 @@ _SYMBOLIC: tuple[tuple[str, str], ...] = (
     (EMOJI, r"[\u2303\u2318\u2325\u21e7]{1,4}(?:[^\W_](?!\w))?"),
     (EMOJI, r"(?<!\S)(?:[:;=]-[()DPp/|]|;\)|<3|\^_?\^)(?![\w)])"),
     (EMOJI, rf"[\U0001f1e6-\U0001f1ff]{{2}}|[#*0-9]\ufe0f?\u20e3|{_ONE_EMOJI}(?:\u200d{_ONE_EMOJI}){{0,8}}"),
-    # a telephone number, thousands between spaces, and any other
+    # a telephone number; thousands between spaces, and any other
     (NUMBER, r"(?<!\w)\+\d{1,3}(?:[ .-]\(?\d{1,4}\)?){2,6}(?![^\W_]|[.-]\d)"),
-    (NUMBER, rf"{_SIGNED}\d{{1,3}}(?: \d{{3}}){{1,5}}(?:[.,]\d{{1,40}}(?!\d)|(?! ?\d))(?![.,:/]\d|{_GOES_ON})"),
-    (NUMBER, rf"{_SIGNED}\d{{1,40}}(?:[.,:;/'’\u00a0\u202f\u066b\u066c–-]\d{{1,40}}){{0,20}}(?:[eE][+-]?\d{{1,4}})?"
-             rf"(?![.,:]\d|{_GOES_ON})"),
+    (NUMBER, rf"{_SIGNED}(?:\d{{1,3}}(?: \d{{3}}){{1,5}}(?:[.,]\d{{1,40}}(?!\d)|(?! ?\d))(?![.,:/]\d)"
+             r"|\d{1,40}(?:[.,:;/'’\u00a0\u202f\u066b\u066c–-]\d{1,40}){0,20}(?:[eE][+-]?\d{1,4})?(?![.,:]\d))"
+             rf"(?!{_GOES_ON})"),
 )  # fmt: skip
 _PATTERNS = (*_WORDLIKE, *_SYMBOLIC)
 # One look at a letter tells that no pattern begins there: nearly all letters of nearly all texts.
@@ -154,8 +157,10 @@ def user_pattern(pattern: str) -> re.Pattern[str]:
 
 @functools.cache
 def _scanner() -> re.Pattern[str]:
-    wordlike, marked = ("|".join(f"({pattern})" for _, pattern in part) for part in (_WORDLIKE, _SYMBOLIC))
-    goes_on = rf"(?<![.+-])(?<![^\W{UNSPACED}])" + r"(?=[^\W_]{0,60}_|\w[\w+-]{0,80}[.@:/(]|0[xX\d]|[0-9A-Fa-f]{2,8}-)"
+    # An empty group behind each pattern tells which one it was. A group around it would be entered wherever one letter
+    # tells that the pattern does not begin.
+    wordlike, marked = ("|".join(f"(?:{pattern})()" for _, pattern in part) for part in (_WORDLIKE, _SYMBOLIC))
+    goes_on = rf"(?<![^\W{UNSPACED}])(?<![.+-])" + r"(?=[^\W_]{0,60}_|\w[\w+-]{0,80}[.@:/(]|0[xX\d]|[0-9A-Fa-f]{2,8}-)"
     return re.compile(f"{goes_on}(?:{wordlike})|(?={_FIRST_MARKS})(?:{marked})")
 
 
