@@ -102,21 +102,22 @@ class Joiner:
     def gaps(self, tokens: Sequence[str]) -> list[str]:
         """Return the white space before every token."""
         directions = self._pair_quotes(tokens)
-        out: list[str] = []
-        forced: str | None = ""  # what the token before wants here; there is no space before the first one
-        for position, token in enumerate(tokens):
-            if token.isalpha() and token.isascii():  # most tokens, quickly
-                out.append(" " if forced is None else forced)
-                forced = None
-                continue
+        out = ["", *[" "] * len(tokens)]  # no space before the first one
+        told = 0  # the last place of which the token before said what it wants there
+        for position in [at for at, token in enumerate(tokens) if not (token.isalpha() and token.isascii())]:
+            token = tokens[position]
             previous = tokens[position - 1] if position else ""
             following = tokens[position + 1] if position + 1 < len(tokens) else ""
             if token == "(" and previous[-1:].isalpha() and _is_suffixed(tokens[position : position + 3]):
                 before, after = "", ""
             else:
                 before, after = self._space_around(token, previous, following, directions.get(position, 0))
-            out.append(before if forced is None else forced)
-            forced = None if after == " " else after
+            if position != told:
+                out[position] = before
+            if after != " ":
+                told = position + 1
+                out[told] = after
+        del out[len(tokens) :]
         if not self.segmented or (text := "".join(tokens)).isascii() or max(text) < _FIRST_UNSPACED:
             return out
         return self._without_spaces(tokens, out)

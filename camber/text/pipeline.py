@@ -17,6 +17,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -455,8 +456,7 @@ class TextPipeline:
         """
         gaps = self.target_tokenizer.gaps([html.unescape(token) for token in tokens] if source.escapes else tokens)
         origins, links, respaced = restored.origins, set(restored.links), self._respaced
-        for to in range(1, len(tokens)):
-            before, at = origins[to - 1], origins[to]
+        for to, (before, at) in enumerate(pairwise(origins), 1):
             if before < 0 and at < 0:
                 continue
             if 0 < at == before + 1 and tokens[to] not in respaced and tokens[to - 1] not in respaced:

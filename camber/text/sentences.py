@@ -19,8 +19,12 @@ from camber.text.tokenise import base_language, nonbreaking
 _CLOSING = r"""["'”’»)\]}›“‘」』）】》]"""
 _STOPS = ".!?…؟۔।॥։።"
 _OPENING = r"""["'“”«(\[{¿¡‹„‘‚*_-]"""
-#: what ends a sentence wherever it stands, and what needs white space behind it
-_end = re.compile(rf"[。！？｡]+[」』）】》”’\"']*|(?<![{_STOPS}])[{_STOPS}]++(?:{_CLOSING}|\s?»)*+(?=\s|$)")
+#: What ends a sentence wherever it stands, and what needs white space behind it: it begins with one of few characters,
+#: which is looked for quickly.
+_end = re.compile(
+    rf"[。！？｡{_STOPS}](?:(?<=[。！？｡])[。！？｡]*[」』）】》”’\"']*|"
+    rf"(?<=[{_STOPS}])(?<![{_STOPS}]{{2}})[{_STOPS}]*+(?:{_CLOSING}|\s?»)*+(?=\s|$))"
+)
 _word_before = re.compile(r"[^\s\"'“”«»()\[\]{}<>]*\Z")
 _ORDINALS = frozenset(re.findall(r"\w+", "de fi tr da no nb nn sv cs sk pl hu et lv sl hr sr bs az is lb eu"))
 _blanks = re.compile(r"\s+")
