@@ -17,7 +17,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -380,12 +380,10 @@ class TextPipeline:
         if source.tags:
             text, places = retag(source.tags, written, gaps, restored.origins, restored.best)
         else:
-            text = "".join([part for pair in zip(gaps, written, strict=True) for part in pair])
-            places, end = [], 0
-            for gap, token in zip(gaps, written, strict=True):
-                start = end + len(gap)
-                end = start + len(token)
-                places.append((start, end))
+            parts = [part for pair in zip(gaps, written, strict=True) for part in pair]
+            text = "".join(parts)
+            bounds = list(accumulate(map(len, parts)))
+            places = list(zip(bounds[::2], bounds[1::2], strict=True))
         return Finished(text + source.gaps[-1], restored.repairs, _as_given(places, restored.numbers, len(tokens)))
 
     def _written(self, restored: Restored, source: Prepared) -> list[str]:

@@ -301,9 +301,11 @@ def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps:
     for to in range(len(tokens) + 1):
         following = placed[place][0][0] if place < len(placed) else len(tokens)
         if to < following:  # no tag is beside most tokens
-            out += [gaps[to], tokens[to]]
-            places.append((length + len(gaps[to]), length + len(gaps[to]) + len(tokens[to])))
-            length = places[-1][1]
+            gap, token = gaps[to], tokens[to]
+            out += [gap, token]
+            start = length + len(gap)
+            length = start + len(token)
+            places.append((start, length))
             continue
         here: list[PlacedTag] = []
         while place < len(placed) and placed[place][0] == (to, 0):

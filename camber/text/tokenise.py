@@ -76,7 +76,8 @@ def composed(tokens: Sequence[str]) -> list[str]:
     >>> len("e\\u0302tre"), [len(token) for token in composed(["e\\u0302tre"])]
     (5, [4])
     """
-    if unicodedata.is_normalized("NFC", "".join(tokens)):
+    text = "".join(tokens)
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
         return list(tokens)
     return [unicodedata.normalize("NFC", token) for token in tokens]
 
