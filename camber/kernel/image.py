@@ -93,8 +93,6 @@ class _MethodDef(ctypes.Structure):
 
 
 _VARARGS, _KEYWORDS = 0x1, 0x2  # how Python calls a function: Include/methodobject.h
-#: descriptions of functions, which Python refers to as long as they live
-_definitions: list[_MethodDef] = []
 
 
 def placed(image: Image) -> Callable[..., Any]:
@@ -109,7 +107,9 @@ def placed(image: Image) -> Callable[..., Any]:
         system.munmap(start, size)
         raise ImageError("this system does not let machine code be loaded")
     definition = _MethodDef(b"kernel", start + image.entry, _VARARGS | _KEYWORDS, None)
-    _definitions.append(definition)
+    # A function looks at its description whenever garbage is collected, also when Python ends and modules are gone, so
+    # that no variable may hold it: it is never given back.
+    _keep_for_ever()(definition)
     made: Callable[..., Any] = _new_function()(ctypes.byref(definition), None, None)
     return made
 
@@ -173,3 +173,11 @@ def _new_function() -> Any:
     new.restype = ctypes.py_object
     new.argtypes = (ctypes.POINTER(_MethodDef), ctypes.c_void_p, ctypes.c_void_p)
     return new
+
+
+@functools.cache
+def _keep_for_ever() -> Any:
+    keep = ctypes.pythonapi.Py_IncRef
+    keep.restype = None
+    keep.argtypes = (ctypes.py_object,)
+    return keep

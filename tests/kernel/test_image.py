@@ -113,6 +113,17 @@ def test_an_image_does_what_the_compilers_code_does(tmp_path: Path) -> None:
     assert not list(Path(cache).rglob("*.nbc"))
 
 
+@pytest.mark.slow
+def test_what_python_looks_at_when_it_ends_is_still_there(tmp_path: Path) -> None:
+    folder = tmp_path / "package"
+    folder.mkdir()
+    (folder / "many.py").write_text(KERNELS)
+    code, cache = TELL.format(folder=str(folder)), str(tmp_path / "cache")
+    run(code, CAMBER_CACHE=cache)
+    # memory that was given back is overwritten (by glibc), so that whoever looks at it sees what cannot be
+    assert run(code, CAMBER_CACHE=cache, PYTHONMALLOC="malloc", MALLOC_PERTURB_="2").startswith("True")
+
+
 def _total(values, scale):
     total = 0.0
     for value in values:
