@@ -83,6 +83,8 @@ def _found(line: str, candidates: Sequence[re.Match[str]], spans: Sequence[Span]
             start = match.start()
             while closing := _last_opened(opened, text[: match.end() - start]):
                 first = opened[closing]
+                if marks[first].end == start:  # around nothing
+                    break
                 opened = {name: at for name, at in opened.items() if at < first}  # what was opened since then is text
                 marks[first] = marks[first]._replace(partner=len(marks))
                 marks.append(Tag(start, start + len(closing), closing, CLOSE, first))

@@ -61,6 +61,7 @@ def test_what_programs_send_comes_back(line: str, language: str, split: bool) ->
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join), st.sampled_from(LANGUAGES))
 @example(":ref:`a {b <t>`", "en")
 @example("`a <t>``_", "en")
+@example("\u200b~~~~", "en")
 def test_any_line_comes_back(line: str, language: str) -> None:
     assert identity(source_lang=language, target_lang="en").translate([line]) == [line]
 
