@@ -79,7 +79,7 @@ def _found(line: str, candidates: Sequence[re.Match[str]], spans: Sequence[Span]
                 marks.append(Tag(match.start(), match.end(), _CELL, EMPTY))
             continue
         before, behind = line[max(0, match.start() - 1) : match.start()], line[match.end() : match.end() + 1]
-        if not before.isspace() and before not in "([{" and not _is_word(behind):
+        if _is_seen(before) and before not in "([{" and not _is_word(behind):
             start = match.start()
             while closing := _last_opened(opened, text[: match.end() - start]):
                 first = opened[closing]
@@ -91,7 +91,7 @@ def _found(line: str, candidates: Sequence[re.Match[str]], spans: Sequence[Span]
                 start += len(closing)
             if start > match.start():
                 continue
-        if not _is_word(before) and behind and not behind.isspace() and behind not in ".,;:!?)]}":
+        if not _is_word(before) and _is_seen(behind) and behind not in ".,;:!?)]}":
             opened[text] = len(marks)
             marks.append(Tag(match.start(), match.end(), text, OPEN))
     kept = [mark.kind == EMPTY or mark.partner >= 0 for mark in marks]
@@ -101,6 +101,11 @@ def _found(line: str, candidates: Sequence[re.Match[str]], spans: Sequence[Span]
 def _last_opened(opened: dict[str, int], text: str) -> str:
     """Return the mark that was opened last, of those that a text may close; three stars may close one and two."""
     return max((mark for mark in opened if text.startswith(mark)), key=opened.__getitem__, default="") if text else ""
+
+
+def _is_seen(char: str) -> bool:
+    """Say whether there is a character that is neither white space nor invisible."""
+    return char != "" and char.isprintable() and not char.isspace()
 
 
 def _is_word(char: str) -> bool:

@@ -62,6 +62,8 @@ def test_what_programs_send_comes_back(line: str, language: str, split: bool) ->
 @example(":ref:`a {b <t>`", "en")
 @example("`a <t>``_", "en")
 @example("\u200b~~~~", "en")
+@example("*\u200b*", "en")
+@example("*{x}\u200b*", "en")
 def test_any_line_comes_back(line: str, language: str) -> None:
     assert identity(source_lang=language, target_lang="en").translate([line]) == [line]
 
