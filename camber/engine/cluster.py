@@ -170,7 +170,7 @@ class Cluster:
             try:
                 for number, future in under_way.done(pieces):
                     with self._telling(under_way.place(number)):
-                        if error := self._wait(future):
+                        if error := self._wait(future.exception):
                             raise error
                     rows.append((number, future))
                 for k, base in enumerate(bases):
@@ -190,22 +190,25 @@ class Cluster:
 
     def _result(self, place: str, future: Any) -> Any:
         with self._telling(place):
-            self._wait(future)
-            done, value = future.result()
+            self._wait(future.exception)
+            done, value = self._wait(future.result, longer=2.0)  # the worker that has it may die before it is fetched
         if not done:
             raise value
         return value
 
-    def _wait(self, future: Any) -> BaseException | None:
-        """Wait until a future is over, and return its error; a cluster that has no workers for long is given up."""
-        left_alone = 0.0
+    def _wait(self, ask: Callable[..., Any], *, longer: float = 1.0) -> Any:
+        """Ask a future until it answers; a cluster that has no workers for long is given up.
+
+        What is sent is sent anew each time, so that every wait must be `longer` for it.
+        """
+        left_alone, patience = 0.0, _LOOK
         while True:
             with contextlib.suppress(TimeoutError):
-                error: BaseException | None = future.exception(timeout=_LOOK)
-                return error
-            left_alone = 0.0 if self.client.nthreads() else left_alone + _LOOK
+                return ask(timeout=patience)
+            left_alone = 0.0 if self.client.nthreads() else left_alone + patience
             if left_alone >= ABANDONED:
                 raise _NoWorkers
+            patience *= longer
 
     @contextlib.contextmanager
     def _telling(self, piece: str) -> Iterator[None]:
@@ -283,7 +286,7 @@ class _Pieces:
             if self._was_killed(future):
                 # whatever waits on a worker that dies is blamed, too: alone, it shows whether it is to blame
                 for _, _, other in self._waiting:
-                    self.cluster._wait(other)
+                    self.cluster._wait(other.exception)
                 future = self._submitted(number, sent, "-alone")
         return number, future
 
@@ -291,7 +294,7 @@ class _Pieces:
         """Wait for a future, and say whether all workers that tried it died."""
         from distributed.scheduler import KilledWorker
 
-        return isinstance(self.cluster._wait(future), KilledWorker)
+        return isinstance(self.cluster._wait(future.exception), KilledWorker)
 
 
 def _cancel(futures: Iterable[Any]) -> None:
