@@ -66,4 +66,4 @@ def _by_alignment(text: TextPipeline, match: Match, sentence: Prepared) -> str |
     tokens, gaps = [match.target[start:end] for start, end in places], list(gaps_of(match.target, places))
     if sentence.escapes:
         tokens, gaps = ([html.escape(piece, quote=False) for piece in row] for row in (tokens, gaps))
-    return retag(sentence.tags, tokens, gaps[:-1], [-1] * len(best), best).text + gaps[-1]
+    return retag(sentence.tags, tokens, gaps, [-1] * len(best), best).text

@@ -378,13 +378,14 @@ class TextPipeline:
         if self.settings.number_format == TARGET:
             self._reformat(written, gaps, restored.origins, source)
         if source.tags:
+            gaps.append(source.gaps[-1])
             text, places = retag(source.tags, written, gaps, restored.origins, restored.best)
         else:
             parts = [part for pair in zip(gaps, written, strict=True) for part in pair]
-            text = "".join(parts)
+            text = "".join(parts) + source.gaps[-1]
             bounds = list(accumulate(map(len, parts)))
             places = list(zip(bounds[::2], bounds[1::2], strict=True))
-        return Finished(text + source.gaps[-1], restored.repairs, _as_given(places, restored.numbers, len(tokens)))
+        return Finished(text, restored.repairs, _as_given(places, restored.numbers, len(tokens)))
 
     def _written(self, restored: Restored, source: Prepared) -> list[str]:
         """Return the tokens of a translation as they are written; copies are, where they can be, as in the source."""

@@ -35,7 +35,7 @@ class PlacedTag(NamedTuple):
     token: int
     inside: int  # characters of the token that are before it
     left: bool  # no white space between what is before and the tag
-    gap: str = ""  # what is between the tokens that it stands between
+    gap: str = ""  # what is between the tokens that it stands between (or the edge of the sentence)
     skip: int = 0  # characters of it that are before the tag
     last: bool = False  # nothing but tags is behind it
 
@@ -51,8 +51,9 @@ def tags_of_sentences(
             sentence += 1
         if not places or not places[0][0] <= at <= places[-1][1]:
             continue
-        # where one sentence ends and the next one begins at once, what closes belongs to the former
-        before = sentence > 0 and places[sentence - 1][1] == at == places[sentence][0] and tags[number].kind != OPEN
+        # where one sentence ends and the next one begins at once, what closes belongs to the former, if nothing opened
+        closes = tags[number].kind != OPEN and not out[sentence]
+        before = closes and sentence > 0 and places[sentence - 1][1] == at == places[sentence][0]
         out[sentence - before].append((number, min(at, places[sentence - before][1]), text))
     return out
 
@@ -68,15 +69,13 @@ def placed_tags(
         tag = tags[number]
         partner = -1 if tag.partner < 0 else numbers.get(tag.partner, -2)
         token = bisect_right(ends, at)
-        start = found[token][0] if token < len(found) else at
+        before = ends[token - 1] if token else 0
+        start = found[token][0] if token < len(found) else len(raw)
         inside = len("".join(raw[start:at])) if start < at else 0
-        left = token > 0 and ends[token - 1] == at
-        if inside or token == 0 or (left and start == at):  # there is no white space beside it
-            left = tag.kind == CLOSE or (left and tag.kind != OPEN)
-        gap = skip = 0
-        if not inside and 0 < token < len(found):
-            gap, skip = start - ends[token - 1], at - ends[token - 1]
-        between = raw[start - gap : start]
+        left = before == at
+        if inside or before == start:  # there is no white space beside it
+            left = tag.kind == CLOSE or (token > 0 and left and tag.kind != OPEN)
+        between = raw[before:start] if not inside else ""
         placed.append(
             PlacedTag(
                 text,
@@ -86,7 +85,7 @@ def placed_tags(
                 inside,
                 left,
                 "".join(between),
-                len("".join(between[:skip])),
+                len("".join(between[: at - before])),
                 last=token == len(found),
             )
         )
@@ -116,12 +115,12 @@ class _Node:
 def retag(
     tags: Sequence[PlacedTag], tokens: Sequence[str], gaps: Sequence[str], origins: Sequence[int], best: Sequence[int]
 ) -> Retagged:
-    """Join tokens, with white space before each, and put the tags of their source between them.
+    """Join tokens, with white space before each and behind the last, and put the tags of their source between them.
 
     `origins` and `best` have the source token that each is a copy of, and that it is linked to; -1: none.
 
     >>> tags = [PlacedTag("<b>", OPEN, 1, 1, 0, False), PlacedTag("</b>", CLOSE, 0, 2, 0, True)]
-    >>> retag(tags, ["here", "press"], ["", " "], [-1, -1], [1, 0]).text
+    >>> retag(tags, ["here", "press"], ["", " ", ""], [-1, -1], [1, 0]).text
     '<b>here</b> press'
     """
     root = _tree(tags, 1 + max([tag.token for tag in tags] + list(best)))
@@ -264,12 +263,12 @@ def _place(tag: PlacedTag | None, border: int, copies: dict[int, int], *, opens:
     return (border, 0)
 
 
-def _between(tags: Sequence[PlacedTag], gap: str) -> list[str]:
+def _between(tags: Sequence[PlacedTag], gap: str, *, at_edge: bool = False) -> list[str]:
     """Return the tags that stand between two tokens, and the white space there.
 
     That goes where the fewest tags have it on the wrong side; if it is that of the source, tags may be in the middle.
     """
-    if len(gap) > 1 and all(tag.gap == gap for tag in tags):
+    if (at_edge or len(gap) > 1) and all(tag.gap == gap for tag in tags):
         out, done = [], 0
         for tag in tags:
             out += [gap[done : tag.skip], tag.text]
@@ -312,11 +311,12 @@ def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps:
             here.append(placed[place][1])
             place += 1
         if to == len(tokens):
-            out += [tag.text if tag.last or not tokens else _turned(tag.text, "") for tag in here]
+            here = [tag if tag.last or not tokens else tag._replace(text=_turned(tag.text, "")) for tag in here]
+            out += _between(here, gaps[to], at_edge=True)
             break
         if to == 0:
             here = [tag._replace(text=_turned("", tag.text)) for tag in here]
-        out += _between(here, gaps[to])
+        out += _between(here, gaps[to], at_edge=to == 0)
         token, done = tokens[to], 0
         length += len(gaps[to]) + sum(len(tag.text) for tag in here)
         start = length

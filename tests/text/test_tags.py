@@ -82,6 +82,9 @@ CASES = {
     "a name that is not translated": "<b class='x notranslate'>Camber Pro</b> is a name",
     "a document type": "<!DOCTYPE html><p>one</p>",
     "a script": "one<script>x = '<b>';</script>two <style>p {color: red}</style>",
+    "an invisible space before what comes first": "\u200b <b>one</b> two",
+    "an invisible space behind what comes last": "one <b>two</b><x id='1'/> \u200b",
+    "an empty pair where a sentence ends": "one。<b></b>two",
     "white space before a tag that stands alone": "<b>two </b><x id='2'/>. Five",
     "Chinese": "他们<b>俩都</b>在。<i>我们</i>走吧！",
 }  # fmt: skip
@@ -190,7 +193,7 @@ def test_white_space_of_a_tag_is_not_left_at_an_end() -> None:
 
 
 NAMES = st.sampled_from(["b", "i", "a href='u'", 'g id="1"'])
-WORDS = st.sampled_from(["one", "two ", " three", "fo", "ur", ". Five", " {x} ", "6", " "])
+WORDS = st.sampled_from(["one", "two ", " three", "fo", "ur", ". Five", " {x} ", "6", " ", "\u200b"])
 
 
 def trees(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
