@@ -42,7 +42,7 @@ _NATIVE = frozenset(["ph", "it", "sub", "ut", "cp"])
 #: those of them that are half of a pair, and no word
 _LONE = frozenset(["it", "ut"])
 _HALVES = {"bpt": OPEN, "ept": CLOSE, "bx": OPEN, "ex": CLOSE, "sc": OPEN, "ec": CLOSE}
-_DEEPEST = 50  # what is nested deeper is not translated
+DEEPEST = 50  # what is nested deeper in elements that end no sentence is not translated
 
 _tag = re.compile(r"""<(/?)([A-Za-z_][\w:.-]{0,80}|\d{1,4}(?=/?>))((?:[^<>"'/]|/(?!>)|"[^"<]*+"|'[^'<]*+')*+)(/?)>""")
 #: a start tag of HTML with angle brackets in quoted values, which XML has not; looked for within so many characters
@@ -210,20 +210,35 @@ def _with_opaque(tags: list[Tag], line: str) -> list[Tag]:
         if place <= until:
             kept[place] = False
             continue
-        if tag.kind == CLOSE and tag.partner >= 0:
+        if tag.kind == CLOSE and tag.partner >= 0 and not tag.block:
             depth -= 1
         if tag.kind != OPEN or tag.partner < 0:
             continue
-        depth += 1
-        native = tag.name in _NATIVE or (tag.name in ("bpt", "ept") and line[tag.end - 2] != "/")
-        untranslated = tag.name in _UNTRANSLATED or _untranslated.search(line, tag.start, tag.end)
-        if native or untranslated or depth > _DEEPEST:
+        depth += not tag.block
+        if depth > DEEPEST or _is_left_alone(tag, line):
             until = tag.partner
-            depth -= 1
+            depth -= not tag.block
             lone = tag.name in _LONE or tag.name in _UNREAD
             merged[place] = Tag(tag.start, tags[until].end, tag.name, EMPTY if lone else OPAQUE)
     out = renumbered(merged, kept)
     return _halves(out, line) if any(tag.name in ("bpt", "ept") for tag in out) else out
+
+
+def _is_left_alone(tag: Tag, line: str) -> bool:
+    """Say whether the content of what a tag opens is not to be translated."""
+    native = tag.name in _NATIVE or (tag.name in ("bpt", "ept") and line[tag.end - 2] != "/")
+    return native or tag.name in _UNTRANSLATED or _untranslated.search(line, tag.start, tag.end) is not None
+
+
+def is_too_deep(tag: Tag, line: str) -> bool:
+    """Say whether an element is not translated only because so many others are around it.
+
+    >>> (tag,) = (tag for tag in find_tags("<b>" * 51 + "one" + "</b>" * 51, HTML) if tag.kind == OPAQUE)
+    >>> tag.start, is_too_deep(tag, "<b>" * 51 + "one" + "</b>" * 51)
+    (150, True)
+    """
+    opening = next(_scanned(line[tag.start : tag.start + _LONGEST], loose=True), None) if tag.kind == OPAQUE else None
+    return opening is not None and not _is_left_alone(opening, line[tag.start : tag.start + opening.end])
 
 
 def _halves(tags: list[Tag], line: str) -> list[Tag]:

@@ -283,6 +283,21 @@ def test_pages_keep_their_mark_up() -> None:
     assert changed(before, run(before), changes)
 
 
+def test_what_is_nested_too_deeply_is_left_alone_and_counted() -> None:
+    def page(depth: int, block: str = "p") -> str:
+        return f"<html><p>one</p><{block}>" + "<b>" * depth + "two" + "</b>" * depth + f"</{block}></html>"
+
+    for depth, left in ((50, 0), (51, 1), (5_000, 1)):
+        data, report = translate_data(echo("en", "fr", str.upper), page(depth).encode(), "a.html")
+        assert changed(page(depth), data.decode(), {">one<": ">ONE<"} | ({} if left else {">two<": ">TWO<"}))
+        assert (report.translated, report.kept) == (2 - left, {"inside more than 50 elements": 1} if left else {})
+        assert left == ("(1 inside more than 50 elements)" in str(report))
+    data, report = translate_data(echo("en", "fr", str.upper), page(5_000).replace("b>", "div>").encode(), "a.html")
+    assert report.translated == 2  # blocks are not counted
+    data, report = translate_data(echo("en", "fr", str.upper), page(5_000, "code").encode(), "a.html")
+    assert (report.translated, report.kept) == (1, {})  # nor what would not be translated anyway
+
+
 def test_lines_of_preformatted_text_of_a_page_stay_lines() -> None:
     before = "<html><p>one\ntwo</p><pre>\nthree\n  <b>four\nfive</b>\n</pre><textarea>six\r\nseven</textarea></html>"
     translator = Echo("en", "fr", lambda text: text.replace("\n", " ").upper())

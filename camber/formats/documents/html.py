@@ -12,7 +12,7 @@ from camber.formats.bilingual.languages import Languages
 from camber.formats.bilingual.unit import ALONE, CLOSE, LINE, MARK, NEW, OPEN, Code, Segment, Tally, Unit
 from camber.formats.documents.document import Document, Edit, Slot, decoded_exactly, decoded_xml
 from camber.formats.documents.line_ends import with_marks, without_marks
-from camber.text.tags import BLOCKS, HTML, OPAQUE, Tag, find_tags
+from camber.text.tags import BLOCKS, DEEPEST, HTML, OPAQUE, Tag, find_tags, is_too_deep
 
 _charset = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.-]+)", re.I)
 _doctype = re.compile(r"<!DOCTYPE[^>]*>", re.I)
@@ -33,6 +33,8 @@ def open_html(data: bytes, path: str, languages: Languages, *, everything: bool 
         text, encoding = decoded_xml(data, path)
     document = Document(path, text, encoding, "html")
     tags = find_tags(text, HTML)
+    if deep := sum(is_too_deep(tag, text) for tag in tags):
+        document.counts[f"inside more than {DEEPEST} elements"] = deep
     preformatted = [
         (tag.end, tags[tag.partner].start)
         for tag in tags
