@@ -47,7 +47,8 @@ from camber.model.translator import load
 from camber.pipeline.convert_cdec import convert_cdec
 from camber.rules.hiero.extraction import EDGES, HieroExtractor, HieroSettings
 from camber.rules.hiero.index import CorpusIndex
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("decoding", "extraction", "edges", "growth")

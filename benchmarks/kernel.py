@@ -42,7 +42,8 @@ from camber.report.lines import line_chart
 from camber.rules.phrase.extraction import extract
 from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import StoredRules
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 ONE = Threads(1)
 RIDGE = KernelSettings().ridge

@@ -39,7 +39,8 @@ from camber.regress.sparse.problem import Problem
 from camber.regress.sparse.ridge import Ridge
 from camber.regress.sparse.stagewise import Stagewise
 from camber.regress.spectrum import Spectrum
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 COUNT, GAP = 250, 1e-4
 PENALTIES = (0.3, 1.0, 3.0)

@@ -25,7 +25,8 @@ from camber.files import read_lines
 from camber.memory.match import Match
 from camber.memory.segments import Segments
 from camber.model.memory import Memory
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 from camber.text.tags import TEXT, XLIFF
 
 THRESHOLDS = 0.9, 0.7, 0.5

@@ -19,7 +19,8 @@ from sacremoses import MosesDetokenizer, MosesTokenizer
 
 from camber.files import read_lines
 from camber.text.detokenise import learn_spaces
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 from camber.text.spacing import joined_tokens, marked_tokens
 from camber.text.tokenise import Tokenizer
 

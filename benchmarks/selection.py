@@ -33,7 +33,8 @@ from camber.files import read_lines, write_lines
 from camber.metrics import BLEU
 from camber.regress.select.coverage import coverage
 from camber.regress.select.selectors import SELECTORS, make_selector
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 COUNT = 250
 #: corpus, its folder, languages, and how many pairs are chosen of how many

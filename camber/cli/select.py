@@ -13,7 +13,7 @@ from camber.cli.groups import Grouped
 from camber.cli.options import FILE, Registered, engine_option, json_option, pick, refuse_idle, settings_options
 from camber.engine import Engine
 from camber.regress.select.selectors import SELECTORS, USUAL, SelectSettings
-from camber.text.pipeline import TextSettings
+from camber.text.settings import TextSettings
 
 
 @click.command(cls=Grouped, short_help="Choose training pairs for a text.")

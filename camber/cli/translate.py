@@ -31,7 +31,7 @@ from camber.engine import Engine
 from camber.nbest.formats import AUTO, FORMATS, format_to_write
 from camber.progress import each, log
 from camber.regress.settings import PreimageSettings
-from camber.text.pipeline import TextSettings
+from camber.text.settings import TextSettings
 from camber.text.tags import FORMATS as TEXT_FORMATS
 from camber.text.tags import HTML
 

@@ -21,7 +21,7 @@ _NUMBER = "\x02#"
 def match_words(text: TextPipeline, line: str) -> list[str]:
     r"""Return the words of a raw source line as they are compared.
 
-    >>> from camber.text.pipeline import TextSettings
+    >>> from camber.text.settings import TextSettings
     >>> match_words(TextPipeline(TextSettings()), "Open <b>{name}</b>!")
     ['Open', '\x02{name}', '!', '\x03<b>', '\x03</b>']
     """

@@ -19,7 +19,8 @@ from camber.model.language_models import language_sizes, save_language_models
 from camber.rules.hiero.grammar import GrammarSource
 from camber.rules.hiero.grammar_set import GrammarSet
 from camber.rules.hiero.rule_table import RuleTable
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 #: what such a model is called in `model.toml`
 NAME = "hiero-grammars"

@@ -16,7 +16,8 @@ from camber.model.directory import check_place, write_model
 from camber.model.phrase import PhraseRules, save_phrase_model
 from camber.progress import log, stage
 from camber.rules.phrase.features import SCORE_NAMES
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 #: Moses' numbers of searches over strings with a chart, and of those over trees and forests
 CHART_ALGORITHMS = ("3", "5", "6", "7", "8", "9")

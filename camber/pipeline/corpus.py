@@ -21,8 +21,9 @@ from camber.errors import CamberError, InputError
 from camber.files import read_lines, read_packed, write_lines
 from camber.progress import each, log, step
 from camber.text.case import Forms
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
 from camber.text.scripts import has_no_spaces
+from camber.text.settings import TextSettings
 
 Item = TypeVar("Item")
 

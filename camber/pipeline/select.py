@@ -23,7 +23,8 @@ from camber.files import check_outputs, read_lines, read_parallel, write_whole
 from camber.progress import Watcher, each, log, stage, watched
 from camber.regress.select.coverage import Coverage, coverage
 from camber.regress.select.selectors import SELECTORS, USUAL, SelectSettings, make_selector
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 Name = str | Path
 

@@ -23,7 +23,7 @@ from camber.regress.transduce.settings import SparseSettings
 from camber.rules.hiero.extraction import HieroSettings
 from camber.rules.phrase.settings import RuleSettings
 from camber.settings import Settings
-from camber.text.pipeline import TextSettings
+from camber.text.settings import TextSettings
 from camber.tune.loop import TuneSettings
 
 #: table of the file → settings of that stage

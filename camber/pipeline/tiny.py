@@ -87,7 +87,8 @@ from camber.rules.phrase.settings import RuleSettings
 from camber.rules.phrase.source import StoredRules
 from camber.rules.phrase.store import RuleStore
 from camber.rules.words import WordKnowledge
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 from camber.tune.acting import watched
 from camber.tune.bending import bent_decoder
 from camber.tune.growing import grown_decoder

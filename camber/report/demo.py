@@ -32,7 +32,7 @@ from camber.report.page import Aligned, Candidate, Report, Shown, TextFacts
 from camber.report.segmentation import RIGHT, Segmentation, error_rows, example_rows
 from camber.report.tuning import learning, responses_of
 from camber.rules.phrase.store import RuleStore
-from camber.text.pipeline import TextSettings
+from camber.text.settings import TextSettings
 from camber.tune.loop import ROUNDS
 
 #: how many sentences the page draws, how many of the worst it lists, and how long its n-best list is

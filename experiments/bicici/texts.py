@@ -19,7 +19,8 @@ from camber.model.language_models import open_language_models
 from camber.model.sparse import FOLDER, PHRASES
 from camber.rules.hiero.index import CorpusIndex
 from camber.rules.phrase.store import RuleStore
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 #: lengths of source sentences, edges of the groups by target bigram coverage, and sentences of each group
 SHORTEST, LONGEST = 10, 20

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from camber.files import read_lines, write_lines
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 #: French and English lines
 Pairs = list[tuple[str, str]]

@@ -54,7 +54,8 @@ from camber.serve.glossaries import read_entries
 from camber.serve.keys import read_keys
 from camber.serve.protocols.moses import Fault, parse
 from camber.text.case import Truecaser
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 from camber.text.tags import FORMATS
 from camber.text.tokenise import Tokenizer
 

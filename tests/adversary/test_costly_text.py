@@ -95,7 +95,8 @@ def test_long_text_is_protected_split_and_freed_of_tags() -> None:
         "a.b",
     ]
     code = f"""
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 text = TextPipeline(TextSettings(source_lang="en", target_lang="en"))
 for word in {words!r}:
     line = word * ({SIZE // 10} // len(word.encode()))
@@ -142,7 +143,8 @@ for form in forms:
 @pytest.mark.slow
 def test_very_many_spans_that_a_search_dropped_are_put_back() -> None:
     code = """
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 from camber.text.restore import restore
 text = TextPipeline(TextSettings(source_lang="en", target_lang="en"))
 count = 8_000

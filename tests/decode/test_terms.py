@@ -6,7 +6,8 @@ from camber.corpus.constraints import Ban, Constraints, Term, settle
 from camber.decode.terms import TermFinder, copied_case
 from camber.errors import CamberError
 from camber.formats.glossary.glossary import Entry, Glossary
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 TEXT = TextPipeline(TextSettings(source_lang="fr", target_lang="en"))
 

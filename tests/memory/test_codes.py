@@ -16,7 +16,8 @@ from camber.memory.codes import segment_in, unlike, with_codes
 from camber.memory.segments import Segments
 from camber.memory.words import NEAR, fold, match_words, weight
 from camber.model.memory import Memory, Remembered
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 from camber.text.tags import HTML, TEXT, XLIFF
 
 TEXTS = TextPipeline(TextSettings())

@@ -15,7 +15,8 @@ from camber.errors import ModelError
 from camber.memory.match import Match
 from camber.memory.segments import Segments
 from camber.memory.words import NEAR, fold, match_words, weight
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 TEXT = TextPipeline(TextSettings())
 WORDS = st.sampled_from(["the", "The", "cat", "Cat", "sleeps", "17", "18", "{a}", "{b}", "<b>x</b>", ".", "new"])

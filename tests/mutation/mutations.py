@@ -783,8 +783,12 @@ MUTATIONS: list[Mutation] = [
     ),
     *_of(
         "text/test_text_pipeline.py",
-        ("text/pipeline.py", "(source.gaps[at] or (at - 1, to - 1) in links)", "True"),
-        ("text/pipeline.py", "return usual if char in _QUOTES or is_unspaced(char)", "return usual if char in _QUOTES"),
+        ("text/finishing.py", "(source.gaps[at] or (at - 1, to - 1) in links)", "True"),
+        (
+            "text/finishing.py",
+            "return usual if char in _QUOTES or is_unspaced(char)",
+            "return usual if char in _QUOTES",
+        ),
     ),
     *_of(
         "text/test_protect.py",

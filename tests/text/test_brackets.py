@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from camber.text.brackets import bracket, nests
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
 from camber.text.restore import restore
+from camber.text.settings import TextSettings
 
 TEXT = TextPipeline(TextSettings(source_lang="en", target_lang="en"))
 

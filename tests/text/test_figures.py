@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from camber.text.figures import as_written_in, marks_of
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 LANGUAGES = ("en", "de", "fr", "fi", "zh")
 

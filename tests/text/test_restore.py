@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys.identity import Links, identity
 
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
 from camber.text.protect import find_spans
 from camber.text.restore import restore
+from camber.text.settings import TextSettings
 
 TEXT = TextPipeline(TextSettings(source_lang="en", target_lang="en"))
 LINE = "Copy {a} to {b} or :ref:`the title <t>` at 10:30, see https://a.org"

@@ -7,8 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from camber.text.detokenise import FOREIGN, learn_spaces
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
 from camber.text.scripts import split_unspaced, without_spaces
+from camber.text.settings import TextSettings
 from camber.text.tokenise import Tokenizer
 
 

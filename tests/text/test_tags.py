@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from toys.identity import Links, identity
 
 from camber.text.marks import without_markup
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 from camber.text.tags import BLOCKS, find_tags, stretches
 
 TAG = re.compile(r"<!--.*?-->|<[^>]+>")

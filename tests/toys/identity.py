@@ -12,7 +12,8 @@ from camber.corpus.inputs import Input
 from camber.decode.derivation import Derivation
 from camber.features.weights import Weights
 from camber.model.translator import Translator
-from camber.text.pipeline import TextPipeline, TextSettings
+from camber.text.pipeline import TextPipeline
+from camber.text.settings import TextSettings
 
 Links = list[tuple[int, int]]
 Told = Callable[[Sequence[str]], tuple[list[str], Links]]
