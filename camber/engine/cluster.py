@@ -35,6 +35,9 @@ AHEAD = 2
 PATIENCE = 10.0
 #: seconds after which a cluster without any worker is given up, and between two looks whether it has some
 ABANDONED, _LOOK = 60.0, 5.0
+#: how often what is blamed for the end of workers is tried alone before it is named
+TRIALS = 3
+_SHARED = "shared-"  # how keys of what all pieces share begin
 _INSTALL = "pip install 'camber[cluster]'"
 
 
@@ -54,6 +57,7 @@ class Cluster:
     where: str
     folder: Path | None = None  # what is below it, all machines see under the same name
     _owned: list[Any] = field(default_factory=list)  # what to close, last first
+    _own_workers: tuple[Any, int] | None = None  # a cluster that was started for this, and how many it shall have
 
     @classmethod
     def open(cls, where: str, folder: str | Path | None = None) -> Cluster:
@@ -108,7 +112,7 @@ class Cluster:
                 'if __name__ == "__main__", since workers import it'
             ) from None
         client = distributed.Client(workers, timeout=PATIENCE, set_as_default=False)
-        return cls(client, where, Path("/").resolve(), [workers, client])
+        return cls(client, where, Path("/").resolve(), [workers, client], (workers, int(count)))
 
     def check(self) -> None:
         """Refuse workers of another version: their results would be others."""
@@ -147,8 +151,20 @@ class Cluster:
     def map(self, task: Callable[[Shared, Piece], Result], shared: Shared, pieces: Iterable[Piece]) -> Iterator[Result]:
         """Yield ``task(shared, piece)`` for every piece, in their order."""
         with contextlib.closing(_Pieces(self, task, shared)) as under_way:
-            for number, future in under_way.done(pieces):
-                yield self._result(under_way.place(number), future)
+            for _, (done, value) in under_way.done(pieces, self._fetched):
+                if not done:
+                    raise value
+                yield value
+
+    def _replenish(self) -> None:
+        """Start workers of our own again that Dask gave up.
+
+        It does so where a worker died, and is just being started once more 15 seconds later since it died again.
+        """
+        if self._own_workers is not None:
+            workers, count = self._own_workers
+            if len(workers.workers) < count:
+                workers.scale(count)
 
     @property
     def parts(self) -> int:
@@ -164,37 +180,29 @@ class Cluster:
         bases: Sequence[Base],
     ) -> Iterator[Result]:
         """Yield each base merged with its parts of all pieces, which go from worker to worker."""
-        rows: list[tuple[int, Any]] = []
-        merging: deque[Any] = deque()
         with contextlib.closing(_Pieces(self, split, shared)) as under_way:
-            try:
-                for number, future in under_way.done(pieces):
-                    with self._telling(under_way.place(number)):
-                        if error := self._wait(future.exception):
-                            raise error
-                    rows.append((number, future))
-                for k, base in enumerate(bases):
-                    with self._telling(_name(merge)):
-                        parts = [
-                            self.client.submit(_part, future, k, key=f"part-{under_way.run}-{number}-{k}", pure=False)
-                            for number, future in rows
-                        ]
-                        sent, key = dumped((merge, base), self.folder), f"{_name(merge)}-{under_way.run}-{k}"
-                        merging.append(self.client.submit(_merge, sent, parts, _facts(), key=key, pure=False))
-                for k in range(len(bases)):
-                    yield self._result(f"part {k + 1} of {_name(merge)}", merging[0])
-                    merging.popleft()
-            finally:
-                _cancel(merging)
-                _cancel(future for _, future in rows)
+            rows = list(under_way.done(pieces, self._finished))
+            with contextlib.closing(_Merging(under_way, rows, merge, bases)) as merging:
+                for done, value in merging.done():
+                    if not done:
+                        raise value
+                    yield value
 
-    def _result(self, place: str, future: Any) -> Any:
-        with self._telling(place):
-            self._wait(future.exception)
-            done, value = self._wait(future.result, longer=2.0)  # the worker that has it may die before it is fetched
-        if not done:
-            raise value
-        return value
+    def _finished(self, future: Any) -> Any:
+        """Wait for a future, whose result stays where it is."""
+        if error := self._wait(future.exception):
+            raise error
+        return future
+
+    def _was_killed(self, future: Any) -> bool:
+        """Wait for a future, and say whether all workers that tried it died."""
+        from distributed.scheduler import KilledWorker
+
+        return isinstance(self._wait(future.exception), KilledWorker)
+
+    def _fetched(self, future: Any) -> Any:
+        self._finished(future)
+        return self._wait(future.result, longer=2.0)  # the worker that has it may die before it is fetched
 
     def _wait(self, ask: Callable[..., Any], *, longer: float = 1.0) -> Any:
         """Ask a future until it answers; a cluster that has no workers for long is given up.
@@ -205,6 +213,7 @@ class Cluster:
         while True:
             with contextlib.suppress(TimeoutError):
                 return ask(timeout=patience)
+            self._replenish()
             left_alone = 0.0 if self.client.nthreads() else left_alone + patience
             if left_alone >= ABANDONED:
                 raise _NoWorkers
@@ -222,6 +231,8 @@ class Cluster:
         try:
             yield
         except KilledWorker as error:
+            if str(error.task).startswith(_SHARED):
+                piece = f"what {piece} shares with the others"
             raise ClusterError(
                 f"{piece} ended every worker that tried it, {error.last_worker.address} last: does it need more memory "
                 "than they may take? give them more (`dask worker --memory-limit`), or run it here, without --cluster"
@@ -253,54 +264,142 @@ class _Pieces:
         """Say which piece that is."""
         return f"piece {number + 1} of {self.name}"
 
-    def done(self, pieces: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-        """Yield the number and the future of each piece, in their order, when it is over; what it gave stays there."""
+    def done(self, pieces: Iterable[Any], take: Callable[[Any], Any]) -> Iterator[tuple[int, Any]]:
+        """Yield the number of each piece and what `take` makes of its future, in their order, when it is over."""
         cluster, client = self.cluster, self.cluster.client
         with cluster._telling(self.name):
+            cluster._replenish()
             most = AHEAD * max(1, sum(client.nthreads().values()))
         for number, piece in enumerate(pieces):
             with cluster._telling(self.name):
                 if self._loaded is None:
                     # a task, not data: what it makes is made anew if the worker that has it dies
                     blob = dumped((self.task, self.shared), cluster.folder)
-                    self._loaded = client.submit(pickle.loads, blob, key=f"shared-{self.run}", pure=False)
+                    self._loaded = client.submit(pickle.loads, blob, key=f"{_SHARED}{self.run}", pure=False)
                 sent = dumped(piece, cluster.folder)
                 self._waiting.append((number, sent, self._submitted(number, sent)))
             if len(self._waiting) >= most:
-                yield self._first()
+                yield self._first(take)
         while self._waiting:
-            yield self._first()
+            yield self._first(take)
 
     def close(self) -> None:
         """Begin nothing more."""
-        _cancel(future for _, _, future in self._waiting)
+        _let_go(future for _, _, future in self._waiting)
 
     def _submitted(self, number: int, sent: bytes, again: str = "") -> Any:
         key = f"{self.name}-{self.run}-{number}{again}"
         return self.cluster.client.submit(_run, self._loaded, sent, _facts(), key=key, pure=False)
 
-    def _first(self) -> tuple[int, Any]:
-        """Wait for the first piece that is under way; if all workers that tried it died, see what it does alone."""
+    def _first(self, take: Callable[[Any], Any]) -> tuple[int, Any]:
+        """Take the first piece that is under way; if all workers that tried it died, see what it does alone."""
+        from distributed.scheduler import KilledWorker
+
         number, sent, future = self._waiting.popleft()
         with self.cluster._telling(self.place(number)):
-            if self._was_killed(future):
+            try:
+                return number, take(future)
+            except KilledWorker:
                 # whatever waits on a worker that dies is blamed, too: alone, it shows whether it is to blame
                 for _, _, other in self._waiting:
                     self.cluster._wait(other.exception)
-                future = self._submitted(number, sent, "-alone")
-        return number, future
+                return number, take(self._submitted(number, sent, "-alone"))
 
-    def _was_killed(self, future: Any) -> bool:
-        """Wait for a future, and say whether all workers that tried it died."""
+
+class _Merging:
+    """The bases of an exchange, which workers merge with their parts of pieces.
+
+    A worker that dies takes down what was merged there, and with it are blamed all that waited there: other merges, and
+    pieces that were made anew since their results were lost. So what has ended its workers is tried again alone, when
+    all pieces are there.
+    """
+
+    def __init__(
+        self, split: _Pieces, rows: list[tuple[int, Any]], merge: Callable[..., Any], bases: Sequence[Any]
+    ) -> None:
+        self.split, self.rows, self.merge, self.bases = split, rows, merge, bases
+        self.cluster, self.name = split.cluster, _name(merge)
+        self._under_way: list[Any] = []  # None: its turn has passed, or it must be tried alone
+
+    def done(self) -> Iterator[Any]:
+        """Yield what becomes of each base, in their order."""
         from distributed.scheduler import KilledWorker
 
-        return isinstance(self.cluster._wait(future.exception), KilledWorker)
+        with self.cluster._telling(self.name):
+            self._under_way.extend(self._submitted(k) for k in range(len(self.bases)))
+        for k, future in enumerate(self._under_way):
+            with self.cluster._telling(f"part {k + 1} of {self.name}"):
+                try:
+                    merged = self.cluster._fetched(future) if future is not None else self._alone(k)
+                except KilledWorker:
+                    merged = self._alone(k)
+            yield merged
+            self._under_way[k] = None
+
+    def close(self) -> None:
+        """Begin nothing more, and let go of the pieces."""
+        _let_go(future for future in self._under_way if future is not None)
+        _let_go(future for _, future in self.rows)
+
+    def _submitted(self, k: int, again: str = "") -> Any:
+        client, run = self.cluster.client, f"{self.split.run}{again}"
+        parts = [
+            client.submit(_part, future, k, key=f"part-{run}-{number}-{k}", pure=False) for number, future in self.rows
+        ]
+        sent = dumped((self.merge, self.bases[k]), self.cluster.folder)
+        return client.submit(_merge, sent, parts, _facts(), key=f"{self.name}-{run}-{k}", pure=False)
+
+    def _alone(self, k: int) -> Any:
+        """Return what becomes of a base when nothing else is under way."""
+        from distributed.scheduler import KilledWorker
+
+        pieces = {future.key for _, future in self.rows}
+        for trial in range(TRIALS):
+            self._clear()
+            for number, future in self.rows:
+                self._remake(number, future)
+            try:
+                return self.cluster._fetched(self._submitted(k, f"-alone-{trial}"))
+            except KilledWorker as error:
+                # pieces that were lost with the workers are made anew beside it, and may be blamed once more
+                if error.task not in pieces or trial + 1 == TRIALS:
+                    raise
+        raise AssertionError
+
+    def _clear(self) -> None:
+        """Wait for all that is under way, and take away what is blamed: it would begin again with its pieces."""
+        for k, future in enumerate(self._under_way):
+            if future is not None and self.cluster._was_killed(future):
+                _let_go([future])
+                self._under_way[k] = None
+
+    def _remake(self, number: int, future: Any) -> None:
+        """Wait until the result of a piece is there; if it is blamed for the end of workers, let it show that alone."""
+        from distributed.scheduler import KilledWorker
+
+        client = self.cluster.client
+        with self.cluster._telling(self.split.place(number)):
+            for trial in range(TRIALS):
+                # what the client knows of the piece may be late; a task that needs it is told by the scheduler
+                key = f"there-{self.split.run}-{number}-{uuid.uuid4().hex[:8]}"
+                try:
+                    self.cluster._finished(client.submit(_is_there, future, key=key, pure=False))
+                    return
+                except KilledWorker:
+                    if trial + 1 == TRIALS:
+                        raise
+                    client.retry([future])
 
 
-def _cancel(futures: Iterable[Any]) -> None:
+def _let_go(futures: Iterable[Any]) -> None:
+    """Tell the scheduler that nobody here wants these: what has not begun does not begin.
+
+    Cancelling them would do more than that, and where something depends on them that has no future of its own, as the
+    merges of an exchange do by their parts, the scheduler then drops the connection of the client.
+    """
     for future in futures:
         with contextlib.suppress(Exception):
-            future.cancel()
+            future.release()
 
 
 def _name(task: Callable[..., Any]) -> str:
@@ -321,6 +420,10 @@ def _part(told: tuple[bool, Any], number: int) -> tuple[bool, Any]:
     """Take one part of what a piece gave, or its error."""
     done, parts = told
     return (True, parts[number]) if done else told
+
+
+def _is_there(_: tuple[bool, Any]) -> None:
+    """Need what a piece gave."""
 
 
 def _merge(sent: bytes, parts: list[tuple[bool, Any]], facts: tuple[tuple[str, str], ...]) -> tuple[bool, Any]:
