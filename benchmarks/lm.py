@@ -31,7 +31,7 @@ from camber.corpus import Sentences
 from camber.files import read_lines, words
 from camber.lm.arpa import read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
-from camber.lm.ngrams import NgramModel, _score
+from camber.lm.ngrams import NgramModel
 
 #: elsewhere: lmplz, order 5, multi30k/tok/train.en, the whole command with its best setting, CPU-seconds and MB
 LMPLZ_SECONDS, LMPLZ_MEGABYTES = 0.91, 45
@@ -119,7 +119,6 @@ def main() -> None:
         count = times * (len(encoded[name].ids) + len(encoded[name])) / 1e6
         split = [line.split() for line in lines[name]]
         ids = np.append(ours.word_ids(encoded[name].vocabulary), 0)[encoded[name].ids]
-        scores, totals = np.zeros(len(ids) + len(encoded[name])), np.zeros(len(encoded[name]))
 
         def by_sentence_theirs(name: str = name, times: int = times) -> None:
             for _ in range(times):
@@ -146,12 +145,9 @@ def main() -> None:
             name: str = name,
             times: int = times,
             ids: npt.NDArray[np.int64] = ids,
-            scores: npt.NDArray[np.float64] = scores,
-            totals: npt.NDArray[np.float64] = totals,
         ) -> None:
             for _ in range(times):
-                offsets = encoded[name].offsets
-                _score(ours.nodes, ours.children, ids, offsets, ours.begin, 1, scores, totals)
+                ours._score(ids, encoded[name].offsets, True, True)
 
         seconds = in_turn(args.rounds, encoded_ours, strings_ours, by_sentence_theirs, queries_ours)
         (word_seconds,) = in_turn(1 if name == "train" else 3, by_word_theirs)

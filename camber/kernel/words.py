@@ -34,12 +34,6 @@ def _home(slots, hashed):
 @kernel
 def word_slot(data, first, last, hashed, slots, spans):
     """Return the slot of the word ``data[first:last]`` with this hash, or the free slot where it belongs."""
-    return find_word(data, data, first, last, hashed, slots, spans)
-
-
-@kernel_inlined
-def find_word(known, data, first, last, hashed, slots, spans):
-    """Return the same slot where the words of `spans` stand in another text than the one in question, in `known`."""
     slot = _home(slots, hashed)
     while slots[slot] >= 0:
         word = slots[slot]
@@ -47,7 +41,7 @@ def find_word(known, data, first, last, hashed, slots, spans):
         if (
             spans[word, 2] == hashed
             and spans[word, 1] - start == last - first
-            and same_run(known, start, data, first, last - first)
+            and same_run(data, start, data, first, last - first)
         ):
             break
         slot = next_slot(slots, slot)

@@ -1,4 +1,4 @@
-"""Scoring lines of text as they are: one kernel finds their words, looks them up by their bytes, and scores.
+"""Lines of text as they are, in numbers of words: a kernel finds the words and looks them up by their bytes.
 
 Nothing is split or numbered in Python, which takes several times as long as the queries. Words are what stands between
 blanks (spaces, tabs and the like, of ASCII).
@@ -11,106 +11,83 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from camber.arrays.types import F8, I8, U1, Records
+from camber.arrays.ragged import offsets_from
+from camber.arrays.types import I8, U1, Records
 from camber.kernel import kernel
-from camber.kernel.table import empty_table
-from camber.kernel.words import NOTHING, find_word, set_word, with_byte, word_slot
-from camber.lm.ngrams import step
-from camber.lm.trie import END, SPECIAL, UNKNOWN
+from camber.lm.spelling import ANY_BLANK, set_spelled, spelled_slot, word_end, word_table
+from camber.lm.trie import SPECIAL, UNKNOWN
 
-#: characters that are scored together
-_BLOCK = 1 << 22
+#: characters that are gone through together: their words and scores stay in the processor's cache
+_BLOCK = 1 << 18
 #: the first word that a text can have; those before it are spelled like no word
 _FIRST = len(SPECIAL)
 
 
 @dataclass(frozen=True)
 class SpelledWords:
-    """The words of a model by their bytes; see :mod:`camber.kernel.words`."""
+    """The words of a model by their bytes; see :mod:`camber.lm.spelling`.
+
+    >>> words = SpelledWords.of(["<unk>", "<s>", "</s>", "a", "b"])
+    >>> [(numbers.tolist(), offsets.tolist()) for numbers, offsets in words.numbered(["b  a", "", "<s> a z"])]
+    [([4, 3, 0, 3, 0], [0, 2, 2, 5])]
+    """
 
     data: U1
-    slots: I8
+    table: Records
     spans: I8
 
     @classmethod
     def of(cls, words: Sequence[str]) -> SpelledWords:
         """Number words by their places."""
         spelled = [word.encode() for word in words]
-        ends = np.cumsum([0, *map(len, spelled)])
-        found = cls(
-            np.frombuffer(b"".join(spelled), np.uint8), empty_table(len(words)), np.zeros((len(words), 3), np.int64)
-        )
-        _enter(found.data, ends, found.slots, found.spans)
+        data = np.frombuffer(b"".join(spelled), np.uint8)
+        found = cls(data, word_table(len(words)), np.zeros((len(words), 2), np.int64))
+        _enter(found.data, offsets_from(map(len, spelled)), found.table, found.spans)
         return found
 
-
-def score_lines(
-    lines: Sequence[str], words: SpelledWords, nodes: Records, children: Records, start: int, *, eos: bool
-) -> tuple[F8, F8, I8]:
-    """Return the scores of lines, those of their words and ends, and how many of the latter each line has."""
-    totals, sizes = np.zeros(len(lines)), np.zeros(len(lines), np.int64)
-    scores: list[F8] = [np.zeros(0)]
-    for first, last, data in _blocks(lines):
-        room = np.empty(len(data) // 2 + 2 * (last - first) + 1)
-        used = _score_lines(
-            data, words.data, words.slots, words.spans, nodes, children, start, int(eos), totals[first:last],
-            sizes[first:last], room,
-        )  # fmt: skip
-        scores.append(room[:used].copy())
-    return totals, np.concatenate(scores), sizes
+    def numbered(self, lines: Sequence[str]) -> Iterator[tuple[I8, I8]]:
+        """Yield the words of some lines, and the offsets of each line in these; words that are not there are 0."""
+        for count, data in _blocks(lines):
+            words, offsets = np.empty(len(data) // 2 + 1, np.int64), np.zeros(count + 1, np.int64)
+            _number_words(data, self.data, self.table, self.spans, words, offsets)
+            yield words[: offsets[-1]], offsets
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int, U1]]:
-    """Yield stretches of lines with their bytes, each line ended by a line feed; one inside of a line is a blank."""
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, U1]]:
+    """Yield how many lines come next and their bytes, each ended by a line feed; one inside of a line is a blank."""
+    ends = np.cumsum(np.fromiter(map(len, lines), np.int64, len(lines)))
     first = 0
     while first < len(lines):
-        last, size = first, 0
-        while last < len(lines) and size < _BLOCK:
-            size += len(lines[last])
-            last += 1
+        before = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, before + _BLOCK, "right")))
         text = "\n".join(lines[first:last]) + "\n"
         if text.count("\n") != last - first:
             text = "".join(line.replace("\n", " ") + "\n" for line in lines[first:last])
-        yield first, last, np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+        yield last - first, np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
         first = last
 
 
 @kernel
-def _enter(data, ends, slots, spans):
+def _enter(data, ends, table, spans):
     for word in range(len(ends) - 1):
-        hashed = np.int64(NOTHING)
-        for at in range(ends[word], ends[word + 1]):
-            hashed = with_byte(hashed, data[at])
-        slot = word_slot(data, ends[word], ends[word + 1], hashed, slots, spans)
-        if slots[slot] < 0:
-            set_word(slots, slot, spans, word, ends[word], ends[word + 1], hashed)
+        first, last = ends[word], ends[word + 1]
+        slot = spelled_slot(table, spans, data, data, first, last)
+        if table[slot]["word"] < 0:
+            set_spelled(table, spans, slot, word, data, first, last)
 
 
 @kernel
-def _score_lines(data, known, slots, spans, nodes, children, start, eos, totals, sizes, scores):
-    """Score every line of `data`; return how many words and ends were written to `scores`."""
+def _number_words(data, known, table, spans, words, offsets):
+    """Fill the words of every line of `data`, and where they end."""
     at, count = 0, 0
-    for line in range(len(totals)):
-        state, total, before = start, 0.0, count
+    for line in range(len(offsets) - 1):
         while data[at] != 10:
             if data[at] == 32 or 9 <= data[at] <= 13:
                 at += 1
                 continue
-            first, hashed = at, np.int64(NOTHING)
-            while data[at] > 32 or data[at] < 9 or 13 < data[at] < 32:
-                hashed = with_byte(hashed, data[at])
-                at += 1
-            word = slots[find_word(known, data, first, at, hashed, slots, spans)]
-            score, state = step(nodes, children, state, word if word >= _FIRST else np.int64(UNKNOWN))
-            scores[count] = score
-            total += score
+            first, at = at, word_end(data, at, ANY_BLANK)
+            word = table[spelled_slot(table, spans, known, data, first, at)]["word"]
+            words[count] = word if word >= _FIRST else UNKNOWN
             count += 1
         at += 1
-        if eos > 0:
-            score, state = step(nodes, children, state, END)
-            scores[count] = score
-            total += score
-            count += 1
-        totals[line] = total
-        sizes[line] = count - before
-    return count
+        offsets[line + 1] = count

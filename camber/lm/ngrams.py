@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -33,10 +33,8 @@ from camber.errors import CamberError, ModelError
 from camber.files import decode_lines, read_bytes, write_lines
 from camber.kernel import kernel
 from camber.lm.arpa import read_arpa
+from camber.lm.lines import SpelledWords
 from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
-
-if TYPE_CHECKING:
-    from camber.lm.lines import SpelledWords
 
 #: Sentences in numbers, as lists of words, or as lines of words with blanks between.
 Text: TypeAlias = Sentences | Sequence[Sequence[str]] | Sequence[str]
@@ -52,6 +50,8 @@ CELL = np.dtype([("word", "i4"), ("log", "f4"), ("next", "i4")])
 SCANNED = 8
 #: Slots of a hash table per child
 SLACK = 1.75
+#: Sentences that advance in turn, word by word: a single one would wait for memory after every word; 32 gain no more
+_TOGETHER = 16
 _LN10 = math.log(10)
 
 
@@ -171,13 +171,14 @@ class NgramModel:
 
     def _run(self, sentences: Text, bos: bool, eos: bool) -> tuple[F8, F8, I8]:
         if not isinstance(sentences, Sentences) and len(sentences) and isinstance(sentences[0], str):
-            from camber.lm.lines import SpelledWords, score_lines  # it looks at the steps here
-
             if not self._spelled:
                 self._spelled.append(SpelledWords.of(self.vocabulary.words))
-            start = self.begin if bos else self.root
             lines = cast(Sequence[str], sentences)
-            totals, scores, sizes = score_lines(lines, self._spelled[0], self.nodes, self.children, start, eos=eos)
+            found = [
+                (*self._score(words, offsets, bos, eos), np.diff(offsets) + eos)
+                for words, offsets in self._spelled[0].numbered(lines)
+            ]
+            totals, scores, sizes = (np.concatenate(column) for column in zip(*found, strict=True))
             return totals, scores, offsets_from(sizes)
         if isinstance(sentences, Sentences):
             last = self._mapped[-1:]
@@ -189,12 +190,14 @@ class NgramModel:
             offsets = sentences.offsets
         else:
             words, offsets = self._encode(cast(Sequence[Sequence[str]], sentences))
-        count = len(offsets) - 1
-        totals = np.zeros(count)
-        scores = np.zeros(len(words) + count * eos)
-        start = self.begin if bos else self.root
-        _score(self.nodes, self.children, words, offsets, start, int(eos), scores, totals)
-        return totals, scores, offsets + np.arange(count + 1) * eos
+        return *self._score(words, offsets, bos, eos), offsets + np.arange(len(offsets)) * eos
+
+    def _score(self, words: I8, offsets: I8, bos: bool, eos: bool) -> tuple[F8, F8]:
+        """Return the log probabilities of sentences in numbers, and of all their words and ends."""
+        totals, scores = np.empty(len(offsets) - 1), np.empty(len(words) + (len(offsets) - 1) * eos)
+        states, start = np.empty(_TOGETHER, np.int64), self.begin if bos else self.root
+        _score(self.nodes, self.children, words, offsets, start, int(eos), states, scores, totals)
+        return totals, scores
 
     def _encode(self, sentences: Sequence[Sequence[str]]) -> tuple[I8, I8]:
         """Look up the words of sentences given as strings."""
@@ -265,20 +268,27 @@ def concatenate(models: Sequence[NgramModel]) -> tuple[Records, Records, I8, I8]
 
 
 @kernel
-def _score(nodes, children, words, offsets, start, eos, scores, totals):
-    """Score sentences word by word; sentence `s` has ``eos`` more scores than words."""
-    for sentence in range(len(offsets) - 1):
-        state, total = start, 0.0
-        shift = sentence * eos
-        for position in range(offsets[sentence], offsets[sentence + 1]):
-            score, state = step(nodes, children, state, words[position])
-            scores[position + shift] = score
-            total += score
-        if eos > 0:
-            score, state = step(nodes, children, state, END)
-            scores[offsets[sentence + 1] + shift] = score
-            total += score
-        totals[sentence] = total
+def _score(nodes, children, words, offsets, start, eos, states, scores, totals):
+    """Score sentences word by word; sentence `s` has ``eos`` more scores than words.
+
+    As many sentences as there are `states` advance in turn: while one waits for its node, the others go on.
+    """
+    count = len(offsets) - 1
+    for first in range(0, count, len(states)):
+        last = min(first + len(states), count)
+        longest = 0
+        for sentence in range(first, last):
+            states[sentence - first] = start
+            totals[sentence] = 0.0
+            longest = max(longest, offsets[sentence + 1] - offsets[sentence])
+        for place in range(longest + eos):
+            for sentence in range(first, last):
+                position, end = offsets[sentence] + place, offsets[sentence + 1]
+                if position < end + eos:
+                    word = words[position] if position < end else np.int64(END)
+                    score, states[sentence - first] = step(nodes, children, states[sentence - first], word)
+                    scores[position + sentence * eos] = score
+                    totals[sentence] += score
 
 
 @kernel
