@@ -16,17 +16,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from camber.arrays.ragged import offsets_from
-from camber.arrays.types import F8, I4, I8, U1
+from camber.arrays.types import F8, I4, I8, U1, Records
 from camber.errors import InputError
 from camber.files import read_bytes, write_whole
-from camber.kernel import kernel
-from camber.kernel.table import empty_table
-from camber.kernel.words import NOTHING, set_word, with_byte, word_slot
+from camber.kernel import kernel, kernel_inlined
+from camber.lm.spelling import BETWEEN_FIELDS, eight_bytes, set_spelled, spelled_slot, word_end, word_table
 from camber.lm.trie import SPECIAL, DuplicateNgramError, NgramTrie, trie_from_rows
 from camber.numbers import shown, whole_number
 from camber.progress import each, log
@@ -42,6 +41,13 @@ MOST_ORDER = 64
 LARGEST = 1e9
 
 
+#: powers of ten, and constants for eight digits in one number
+_TENS = np.array([10**digits for digits in range(9)])
+_NONE, _ONE, _8, _16, _32, _56 = (np.uint64(number) for number in (0, 1, 8, 16, 32, 56))
+_TEN, _HUNDRED, _MYRIAD, _ALL = (np.uint64(number) for number in (10, 100, 10_000, 0xFFFFFFFF))
+_EACH, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+_ZEROS, _TO_HIGH = np.uint64(0x3030303030303030), np.uint64(0x7676767676767676)
+_PAIRS, _FOURS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 _FINE, _SHORT, _NUMBER, _POSITIVE, _WORDS, _STRANGER, _REPEATED, _BACKOFF, _EXTRA = range(9)
 
 
@@ -62,6 +68,14 @@ class _Section:
     probability: F8
     backoff: F8
     start: int  # the byte where its first row begins
+
+
+class _Words(NamedTuple):
+    """The words of a file by their bytes (:mod:`camber.lm.spelling`), in its order, and the numbers that they get."""
+
+    table: Records
+    spans: I8
+    numbers: I4
 
 
 def write_arpa(path: str | Path, trie: NgramTrie) -> None:
@@ -97,16 +111,15 @@ class _Reader:
 
     def read(self) -> NgramTrie:
         counts = self._counts()
-        slots, spans = empty_table(counts[0]), np.zeros((counts[0], 3), np.int64)  # see `camber.kernel.words`
-        sections = []
+        words = _Words(word_table(counts[0]), np.zeros((counts[0], 2), np.int64), np.zeros(counts[0], np.int32))
+        sections: list[_Section] = []
         for n, count in enumerate(counts, 1):
             self._expect(rf"\{n}-grams:")
-            sections.append(self._section(n, count, slots, spans))
+            sections.append(self._section(n, count, words))
+            if n == 1:
+                new = self._specials_first(self._spelled(words.spans), sections[0], words.numbers)
         self._expect("\\end\\")
         sections[-1].backoff[:] = 0  # the longest n-grams are never contexts, whatever the file says
-        words = self._words(spans)
-        words = ["<unk>" if word == "<UNK>" and "<unk>" not in words else word for word in words]
-        new = self._specials_first(words, sections)
         try:
             return trie_from_rows(
                 new, [s.rows for s in sections], [s.probability for s in sections], [s.backoff for s in sections]
@@ -174,13 +187,13 @@ class _Reader:
         self.position = before
         return counts
 
-    def _section(self, n: int, count: int, slots: I8, spans: I8) -> _Section:
+    def _section(self, n: int, count: int, words: _Words) -> _Section:
         rows = np.zeros((count, n), np.int32)
         probability, backoff = np.zeros(count), np.zeros(count)
         if blank := re.compile(rb"(?:[ \t\r]*\n)+").match(self.data, self.position):
             self.position = blank.end()
         start = self.position
-        problem, row, position = _parse_section(self.bytes, self.position, n, slots, spans, rows, probability, backoff)
+        problem, row, position = _parse_section(self.bytes, self.position, n, words, rows, probability, backoff)
         if problem == _SHORT:
             raise self._fail(f"{row:,} {n}-grams where the header counts {count:,}", position, "is the file complete?")
         if problem != _FINE:
@@ -199,38 +212,62 @@ class _Reader:
         self.position = position
         return _Section(rows, probability, backoff, start)
 
-    def _words(self, spans: I8) -> list[str]:
-        words = []
-        for start, end in spans[:, :2].tolist():
-            try:
-                words.append(self.data[start:end].decode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise self._fail(
-                    f"invalid UTF-8 (byte 0x{self.data[start + error.start]:02x})", start, "convert the file to UTF-8"
-                ) from None
-        return words
+    def _spelled(self, spans: I8) -> list[str]:
+        """Return the words of the unigrams, in the order of the file."""
+        spelled = [self.data[start:end] for start, end in spans.tolist()]
+        try:
+            words = b"\n".join(spelled).decode("utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            place = error.object.count(b"\n", 0, error.start)
+            raise self._fail(
+                f"invalid UTF-8 (byte 0x{error.object[error.start]:02x})",
+                int(spans[place, 0]),
+                "convert the file to UTF-8",
+            ) from None
+        return ["<unk>" if word == "<UNK>" and "<unk>" not in words else word for word in words]
 
-    def _specials_first(self, words: list[str], sections: list[_Section]) -> list[str]:
-        """Renumber the words in place so that <unk>, <s>, </s> are 0, 1, 2; return them in the new order."""
+    def _specials_first(self, words: list[str], first: _Section, numbers: I4) -> list[str]:
+        """Number the words so that <unk>, <s>, </s> are 0, 1, 2; return them in the new order."""
         ordered = dict.fromkeys((*SPECIAL, *words))
         place = {word: index for index, word in enumerate(ordered)}
-        new = np.array([place[word] for word in words], np.int32)
-        for section in sections:
-            section.rows = new[section.rows]
-        first = sections[0]
+        numbers[:] = [place[word] for word in words]
         absent = [word for word in SPECIAL if word not in set(words)]
         for word in absent:
             log.warning("%s: no %s among the unigrams; taking log10 p = %g", self.path, word, ABSENT)
         probability, backoff = np.full(len(ordered), ABSENT), np.zeros(len(ordered))
-        probability[new], backoff[new] = first.probability, first.backoff
+        probability[numbers], backoff[numbers] = first.probability, first.backoff
         first.rows = np.arange(len(ordered), dtype=np.int32)[:, None]
         first.probability, first.backoff = probability, backoff
         return list(ordered)
 
 
-@kernel
+@kernel_inlined
 def _parse_number(data, position):
     """Read a decimal number; return its value, the position behind it, and whether there was one."""
+    negative = position < len(data) and data[position] == 45  # -
+    start = position + 1 if negative else position
+    if start + 1 < len(data) and 48 <= data[start] <= 57 and data[start + 1] == 46:
+        # as nearly all: one digit, the point, and up to eight more, which are eight bytes to calculate with together
+        eight = eight_bytes(data, start + 2) ^ _ZEROS
+        others = (eight + _TO_HIGH | eight) & _HIGH  # the lowest is right: no byte below it is more than 9
+        digits = np.int64(8)
+        if others != _NONE:
+            digits = np.int64((((others & (_NONE - others)) - _ONE & _EACH) * _EACH >> _56) - _ONE)
+        end = start + 2 + digits
+        if digits > 0 and (end >= len(data) or data[end] == 9 or data[end] == 10 or data[end] == 32):
+            eight <<= np.uint64(64 - 8 * digits)
+            eight = (eight * _TEN + (eight >> _8)) & _PAIRS
+            eight = (eight * _HUNDRED + (eight >> _16)) & _FOURS
+            eight = (eight * _MYRIAD + (eight >> _32)) & _ALL
+            mantissa = (np.int64(data[start]) - 48) * _TENS[digits] + np.int64(eight)
+            value = mantissa / float(_TENS[digits])
+            return -value if negative else value, end, True
+    return _parse_any_number(data, position)
+
+
+@kernel
+def _parse_any_number(data, position):
+    """Do what `_parse_number` does, for numbers of any form."""
     size = len(data)
     sign, value, digits, scale = 1.0, 0.0, 0, 0
     if position < size and (data[position] == 45 or data[position] == 43):  # - +
@@ -296,25 +333,10 @@ def _skip_blanks(data, position):
 
 
 @kernel
-def _read_word(data, position):
-    """Return the position behind a word, and its hash; it ends at a blank or at the end of the line."""
-    size, hashed = len(data), np.int64(NOTHING)
-    while position < size:
-        byte = data[position]
-        if byte == 32 or byte == 9 or byte == 10:
-            break
-        if byte == 13 and (position + 1 == size or data[position + 1] == 10):
-            break
-        hashed = with_byte(hashed, byte)
-        position += 1
-    return position, hashed
-
-
-@kernel
-def _parse_section(data, position, order, slots, spans, rows, probability, backoff):
+def _parse_section(data, position, order, words, rows, probability, backoff):
     """Read as many n-grams as `rows` holds.
 
-    The unigram section fills `slots` and `spans` with words; the others look words up there.
+    The unigram section fills the table of words; the others look words up there.
     Returns (problem, row, position): of the line with the problem, or behind the section.
     """
     size = len(data)
@@ -333,15 +355,17 @@ def _parse_section(data, position, order, slots, spans, rows, probability, backo
             start = _skip_blanks(data, position)
             if start == position or start >= size or data[start] == 10:
                 return _WORDS, row, line
-            position, hashed = _read_word(data, start)
-            slot = word_slot(data, start, position, hashed, slots, spans)
+            position = word_end(data, start, BETWEEN_FIELDS)
+            slot = spelled_slot(words.table, words.spans, data, data, start, position)
+            word = words.table[slot]["word"]
             if order == 1:
-                if slots[slot] >= 0:
+                if word >= 0:
                     return _REPEATED, row, line
-                set_word(slots, slot, spans, row, start, position, hashed)
-            elif slots[slot] < 0:
+                set_spelled(words.table, words.spans, slot, row, data, start, position)
+            elif word < 0:
                 return _STRANGER, row, line
-            rows[row, column] = slots[slot]
+            else:
+                rows[row, column] = words.numbers[word]
         start = _skip_blanks(data, position)
         position = start
         if start < size and data[start] != 10:

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from camber.arrays.ragged import offsets_from
-from camber.arrays.types import F8, I4, I8, AnyArray
-from camber.kernel import kernel
-from camber.kernel.table import empty_table, first_slot, mix, next_slot, same_run
+from camber.arrays.types import F8, I4, I8, AnyArray, Records
+from camber.kernel import kernel, kernel_inlined
+from camber.kernel.table import capacity_for, first_slot, mix, next_slot, same_run
 
 UNKNOWN, BEGIN, END = 0, 1, 2  # the words every model begins with
 SPECIAL = ("<unk>", "<s>", "</s>")
+#: A row of a table of n-grams: a hash of its words, and its number (-1: a free slot)
+_ROW = np.dtype([("key", "i8"), ("row", "i8")])
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,13 @@ def trie_from_rows(
     levels = [np.ascontiguousarray(level, np.int32) for level in rows]
     order = len(levels)
     probability, backoff = list(probability), list(backoff)
-    tables = [np.empty(0, np.int64)] * order
+    tables: list[Records] = [np.empty(0, _ROW)] * order
     prefixes = [np.zeros(len(level), np.int64) for level in levels]
     for n in range(order, 1, -1):  # from the top, because rows that are put in have prefixes, too
         if len(tables[n - 1]) == 0:
             tables[n - 1] = _index(levels[n - 1], n)
-        tables[n - 2] = _index(levels[n - 2], n - 1)
+        if n > 2:
+            tables[n - 2] = _index(levels[n - 2], n - 1)
         prefix = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
         if (missing := prefix < 0).any():
             extra = np.unique(levels[n - 1][missing][:, : n - 1], axis=0)
@@ -136,43 +139,55 @@ def _fill_in(trie: NgramTrie) -> None:
         trie.probability[grams] = total
 
 
-def _index(rows: I4, order: int) -> I8:
+def _index(rows: I4, order: int) -> Records:
     """Make a hash table of rows."""
-    table = empty_table(len(rows))
+    table = np.zeros(capacity_for(len(rows)), _ROW)
+    table["row"] = -1
     twice = _index_rows(rows, table)
     if twice >= 0:
         raise DuplicateNgramError(order, int(twice))
     return table
 
 
-def _find(rows: I4, shift: int, known: I4, table: I8) -> I8:
+def _find(rows: I4, shift: int, known: I4, table: Records) -> I8:
     """Return which row of `known` each row is from column `shift` on, -1 where there is none."""
+    if known.shape[1] == 1:
+        return rows[:, shift].astype(np.int64)
     numbers = np.empty(len(rows), np.int64)
     _find_rows(rows, shift, known, table, numbers)
     return numbers
 
 
-@kernel
-def _row_slot(rows, row, shift, known, table):
-    """Return the slot that holds, or would hold, `width` words of a row."""
-    width = known.shape[1]
+@kernel_inlined
+def _row_key(rows, row, shift, width):
     key = np.int64(0)
     for column in range(shift, shift + width):
-        key = key * 0x2545F4914F6CDD1D + rows[row, column] + 1
-    slot = first_slot(table, mix(key))
-    while table[slot] >= 0 and not same_run(rows[row], shift, known[table[slot]], 0, width):
+        key = key * 0x2545F4914F6CDD1D + rows[np.uint64(row), np.uint64(column)] + 1
+    return mix(key)
+
+
+@kernel_inlined
+def _row_slot(table, key, rows, row, shift, known):
+    """Return the slot that holds, or would hold, a row from column `shift` on."""
+    slot = first_slot(table, key)
+    while True:
+        record = table[np.uint64(slot)]
+        number = record["row"]
+        if number < 0 or (record["key"] == key and same_run(rows[row], shift, known[number], 0, known.shape[1])):
+            return slot
         slot = next_slot(table, slot)
-    return slot
 
 
 @kernel
 def _index_rows(rows, table):
     """Put every row into the table; return the first that repeats another, or -1."""
     for row in range(len(rows)):
-        slot = _row_slot(rows, row, 0, rows, table)
-        if table[slot] >= 0:
+        key = _row_key(rows, row, 0, rows.shape[1])
+        slot = _row_slot(table, key, rows, row, 0, rows)
+        if table[slot]["row"] >= 0:
             return row
-        table[slot] = row
+        table[slot]["key"] = key
+        table[slot]["row"] = row
     return -1
 
 
@@ -180,4 +195,5 @@ def _index_rows(rows, table):
 def _find_rows(rows, shift, known, table, numbers):
     """Look up ``rows[:, shift:shift + width]`` among the known rows; -1 where absent."""
     for row in range(len(rows)):
-        numbers[row] = table[_row_slot(rows, row, shift, known, table)]
+        key = _row_key(rows, row, shift, known.shape[1])
+        numbers[row] = table[_row_slot(table, key, rows, row, shift, known)]["row"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+import re
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from naive import backoff
 
 from camber.corpus import Sentences
 from camber.errors import InputError
-from camber.lm.arpa import read_arpa, write_arpa
+from camber.kernel import kernel
+from camber.lm.arpa import _parse_number, read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
 
@@ -154,6 +156,41 @@ def test_what_is_written_reads_back_the_same(tmp_path_factory, corpus, order, en
         assert getattr(again, column).tolist() == getattr(trie, column).tolist()
     np.testing.assert_allclose(again.probability, trie.probability, atol=5.1e-8)
     np.testing.assert_allclose(again.backoff, trie.backoff, atol=5.1e-8)
+
+
+@kernel
+def _number(data, position):
+    return _parse_number(data, position)
+
+
+digits = st.text("0123456789", max_size=11)
+sign = st.sampled_from(["", "-", "+"])
+exponent = st.builds("{}{}{}".format, st.sampled_from("eE"), sign, st.text("0123456789", min_size=1, max_size=2))
+likely = st.builds("{}{}.{}".format, sign, st.sampled_from("0123456789"), digits)
+any_number = st.builds("{}{}{}{}{}".format, sign, digits, st.sampled_from(["", "."]), digits, st.just("") | exponent)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    likely | any_number,
+    st.sampled_from(["", "\t", "\n", " ", "\r\n", "x", ".", "-", "/", ":"]),
+    st.text("0123456789. ", max_size=9),
+)
+def test_numbers_are_those_of_python(text, after, rest):
+    whole = "a\t" + text + after + rest
+    value, end, good = _number(np.frombuffer(whole.encode(), np.uint8), 2)
+    field = re.match(r"[^ \t\r\n]*", whole[2:])[0]
+    try:
+        expected = float(field)
+    except ValueError:
+        assert not good
+        return
+    assert good == (abs(expected) < 1e9)
+    if good:
+        assert value == pytest.approx(expected, rel=1e-15)
+        assert end == 2 + len(field)
+        if re.fullmatch(r"-?\d\.\d{1,8}", field):
+            assert value == expected
 
 
 number = st.floats(-9, 0).map(lambda value: round(value, 5))
