@@ -24,7 +24,7 @@ TUNERS: Registry[Any] = Registry(
         ),
         "held-bleu": Entry("camber.tune.held:HeldBleu", "expected BLEU near the weights that tuning began with"),
         "blend": Entry(
-            "camber.tune.blend:Blend", "the mean of held-bleu and pro, as far as held-out sentences confirm it"
+            "camber.tune.blend:Blend", "the mean of held-bleu, pro and mira, as far as held-out sentences confirm it"
         ),
         "likelihood": Entry("camber.tune.likelihood:Likelihood", "likelihood of the oracle"),
     },

@@ -1,7 +1,7 @@
 """Every tuner on eight sets, phrase and hierarchical, judged on text that was not tuned on.
 
     python experiments/tuners/run.py [--data ../shared] [--work FOLDER] [--replicas 3] [--methods phrase,hiero]
-                                     [--sets NAME,…] [--judge test|others] [--write]
+                                     [--sets NAME,…] [--tuners "pro;blend of=pro,mira"] [--judge test|others] [--write]
 
 A replica tunes on a third of a pool of dev sentences (../sets.py), and is judged on test text, or (--judge others) on
 the other two thirds: that is for choosing, and test is for the end. Finished runs are kept in the work folder, so that
@@ -53,7 +53,8 @@ class Run(NamedTuple):
     replica: int
 
     def place(self, work: Path, judge: str) -> Path:
-        return work / f"{self.name}.{self.method}.{self.tuner}.{self.replica}.{judge}.json"
+        tuner = self.tuner.replace(" ", "-")
+        return work / f"{self.name}.{self.method}.{tuner}.{self.replica}.{judge}.json"
 
 
 def main() -> None:
@@ -63,7 +64,7 @@ def main() -> None:
     add_engine(parser)
     parser.add_argument("--methods", default="phrase,hiero")
     parser.add_argument("--sets", default=",".join(TEXTS))
-    parser.add_argument("--tuners", default=",".join(TUNERS))
+    parser.add_argument("--tuners", default=";".join(TUNERS), help="with settings of their own, between semicolons")
     parser.add_argument("--judge", choices=JUDGES, default=JUDGES[0])
     parser.add_argument("--tables", action="store_true", help="run nothing; make tables of what is there")
     options = parser.parse_args()
@@ -87,7 +88,7 @@ def made(options: argparse.Namespace) -> Iterator[Any]:
     for replica in range(options.replicas):
         for method in options.methods.split(","):
             for name in options.sets.split(","):
-                for tuner in options.tuners.split(","):
+                for tuner in options.tuners.split(";"):
                     run = Run(method, name, tuner, replica)
                     place = run.place(options.work, options.judge)
                     yield kept(place, partial(one_run, run, options.data, options.work, options.judge, engine))
@@ -119,7 +120,8 @@ def tuned(run: Run, whole: Set, model: Translator, work: Path, engine: Engine) -
     if run.tuner == UNTUNED:
         return {"dev": float("nan"), "cpu": 0.0, "rounds": 0, "weights": decoder.weighing.by_name()}
     start = time.process_time()
-    settings = TuneSettings(tuner=run.tuner, iterations=ROUNDS)
+    name, _, own = run.tuner.partition(" ")
+    settings = TuneSettings(tuner=name, tuner_options=own, iterations=ROUNDS)
     seed = 1 + 1000 * run.replica
     outcome = tune_bent(decoder.remembering(), as_dev(model, whole.part(run.replica)), settings, seed, engine)
     return {
@@ -139,7 +141,7 @@ def table(method: str, judge: str, options: argparse.Namespace) -> str:
 
     Tuners that were run on none of the sets are left out, and sets that one of the others was not run on.
     """
-    runs = {tuner: _found(method, tuner, judge, options) for tuner in options.tuners.split(",")}
+    runs = {tuner: _found(method, tuner, judge, options) for tuner in options.tuners.split(";")}
     tuners = [tuner for tuner in runs if runs[tuner]]
     if UNTUNED not in tuners or DEFAULT not in tuners:
         return ""

@@ -1,4 +1,4 @@
-"""The mean of two tuners, as far from the first weights as held-out sentences confirm."""
+"""The mean of tuners, as far from the first weights as held-out sentences confirm."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from toys.tuning_lists import bleu_rows, random_list
 
 from camber.engine import Threads
+from camber.errors import SettingsError, TuneError
 from camber.metrics import BLEU
-from camber.tune import Blend, HeldBleu, Pro, TuningData
-from camber.tune.caution import STEPS
+from camber.tune import Blend, HeldBleu, Mira, Pro, TuningData
 from camber.tune.regularise import L2
 
 
@@ -38,11 +38,13 @@ def telling(rng: np.random.Generator, sentences: int, strength: float) -> Tuning
     return TuningData(tuple("abcd"), features, offsets, statistics, BLEU("none"))
 
 
-def test_without_caution_it_is_the_mean_of_both_at_the_scale_of_the_first_weights():
+@pytest.mark.parametrize("of", ["held-bleu,pro,mira", "held-bleu,pro", "mira,pro", "mira"])
+def test_without_caution_it_is_the_mean_of_all_at_the_scale_of_the_first_weights(of):
     data, start = random_list(np.random.default_rng(2), sentences=60, most=10, empty=False), np.array([0.5, -0.2, 1.0])
-    parts = [tuner.fit(data, start, seed=7).weights for tuner in (HeldBleu(held=2.0), Pro(l2=3.0, brevity="smoothed"))]
+    tuners = {"held-bleu": HeldBleu(held=2.0), "pro": Pro(l2=3.0, brevity="smoothed"), "mira": Mira()}
+    parts = [tuners[name].fit(data, start, seed=7).weights for name in of.split(",")]
     expected = np.mean([part * spread(data, start) / spread(data, part) for part in parts], axis=0)
-    tuned = Blend(held=2.0, l2=3.0, cautious=False).fit(data, start, seed=7)
+    tuned = Blend(of=of, held=2.0, l2=3.0, cautious=False).fit(data, start, seed=7)
     np.testing.assert_allclose(tuned.weights, expected)
     assert tuned.metric == tuned.objective == data.corpus_score(expected)
 
@@ -52,15 +54,16 @@ def test_who_begins_with_the_truth_goes_less_far_than_who_begins_elsewhere():
     steps = []
     for start in ([1.0, 0.0, 0.0, 0.0], [0.1, 1.0, 0.0, 0.0]):
         steps.append([step_of(telling(np.random.default_rng(seed), 60, 0.5), np.array(start)) for seed in range(6)])
-    assert np.mean(steps[0]) < 0.7 < 0.9 < np.mean(steps[1])
-    assert 0.0 in steps[0]
+    assert np.mean(steps[0]) < 0.6 < 0.8 < np.mean(steps[1])
 
 
 def step_of(data: TuningData, start: np.ndarray) -> float:
     """Return how far it went."""
     tuned = Blend().fit(data, start, seed=1)
     step = float(tuned.info["step"])
-    assert np.array_equal(tuned.weights, start) == (step == 0.0)
+    assert 0.0 <= step <= 1.0
+    far = Blend(cautious=False).fit(data, start, seed=1)
+    np.testing.assert_allclose(tuned.weights, (1.0 - step) * start + step * far.weights)
     return step
 
 
@@ -69,7 +72,7 @@ def test_a_wrong_beginning_is_left(seed):
     data = telling(np.random.default_rng(seed), 60, 2.0)
     start = np.array([0.1, 1.0, 0.0, 0.0])
     tuned = Blend().fit(data, start, seed=1)
-    assert tuned.info["step"] in STEPS[1:]
+    assert tuned.info["step"] > 0.8
     assert tuned.metric > data.corpus_score(start)
     fresh = telling(np.random.default_rng(100 + seed), 60, 2.0)
     assert fresh.corpus_score(tuned.weights) > fresh.corpus_score(start)
@@ -91,10 +94,28 @@ def test_it_is_the_other_alone_where_pro_finds_no_pairs():
     start = np.array([1.0, 0.5])
     alone = HeldBleu().fit(data, start, seed=1).weights
     expected = alone * spread(data, start) / spread(data, alone)
-    np.testing.assert_allclose(Blend(cautious=False).fit(data, start, seed=1).weights, expected)
+    both = Blend(of="held-bleu,pro", cautious=False)
+    np.testing.assert_allclose(both.fit(data, start, seed=1).weights, expected)
 
 
-def test_a_regulariser_is_given_to_both_and_replaces_the_caution():
+@pytest.mark.parametrize("of", ["", "pro,", "pro,pro", "mert", "held-bleu, pro"])
+def test_what_cannot_be_averaged_is_refused(of):
+    with pytest.raises(SettingsError, match="expected some of held-bleu, pro, mira, with commas, each once"):
+        Blend(of=of)
+
+
+def test_who_cannot_fit_bins_is_left_out_where_there_are_some():
+    data, start = random_list(np.random.default_rng(7), sentences=60, most=10, empty=False), np.array([0.5, -0.2, 1.0])
+    tie = L2(1.0)
+    all_of_them, two = (
+        Blend(of=of).fit(data, start, seed=1, regulariser=tie) for of in ("held-bleu,pro,mira", "held-bleu,pro")
+    )
+    assert all_of_them.weights.tobytes() == two.weights.tobytes()
+    with pytest.raises(TuneError, match="can fit bins; let it be of pro, too"):
+        Blend(of="mira").fit(data, start, seed=1, regulariser=tie)
+
+
+def test_a_regulariser_is_given_to_all_that_take_it_and_replaces_the_caution():
     data, start = random_list(np.random.default_rng(5), sentences=60, most=10, empty=False), np.array([0.5, -0.2, 1.0])
     strong = Blend().fit(data, start, seed=1, regulariser=L2(1e9, np.array([0.0, 1.0, 0.0])))
     assert strong.info["step"] == 1.0
