@@ -34,7 +34,7 @@ from camber.progress import each, log
 ABSENT = -100.0
 
 #: N-grams that are formatted at a time when writing
-_AT_ONCE = 100_000
+_AT_ONCE = 10_000
 #: Words of the longest n-gram of a model that is read.
 MOST_ORDER = 64
 #: Larger log10 values are not believed, and could not be written.

@@ -9,6 +9,7 @@ place, where its n-gram occurs first; numbers and counts follow from that, and a
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -95,7 +96,8 @@ def _parts(tokens: int, again: int, scratch: Scratch) -> int:
 
 
 def _table(count: int) -> Array:
-    table = np.empty(capacity_for(count), ENTRY)
+    # memory of its own, all of which is given back with the table; what malloc gave, it may keep
+    table: Array = np.frombuffer(mmap.mmap(-1, capacity_for(count) * ENTRY.itemsize), ENTRY)
     table["key"] = -1
     return table
 

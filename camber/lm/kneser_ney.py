@@ -22,7 +22,7 @@ import numpy as np
 
 from camber.arrays.ragged import offsets_from
 from camber.arrays.scratch import UNLIMITED, Scratch, memory_of
-from camber.arrays.types import F8, I4, I8, Array, Bools
+from camber.arrays.types import I4, I8, Array, Bools
 from camber.corpus import Sentences
 from camber.corpus.bitext import Encoder
 from camber.engine import LOCAL, Engine
@@ -38,13 +38,12 @@ from camber.settings import Settings, setting
 
 #: Discounts where the data do not define them (those of lmplz' --discount_fallback)
 FALLBACK = (0.0, 0.5, 1.0, 1.5)
-#: in place of a level that is not needed any more
+#: in place of a column that is not needed any more
 _EMPTY = np.zeros(0, np.int32)
-_NOTHING = Level(_EMPTY, _EMPTY, _EMPTY, _EMPTY, np.zeros(0, bool))
 #: numbers that are looked at together
 _BLOCK = 1 << 20
-#: lines that are tokenised together
-_LINES = 10_000
+#: lines that are tokenised together; words that come in them for the first time stay where the others' memory was
+_LINES = 500
 
 
 @dataclass(frozen=True)
@@ -92,15 +91,8 @@ def estimate_arpa(
     What takes more than `memory` (bytes, or a text such as ``"2G"``; by default half of what is free) is in files
     beside `arpa` meanwhile.
     """
-    lines, encoder = Lines(read_bytes(text), text), Encoder()
-    if not lines:
-        raise InputError("the file is empty", text, remedy="give a file with one sentence per line")
-    for first in range(0, len(lines), _LINES):
-        encoder.add([tokenise(line) for line in lines[first : first + _LINES]])
-    count = len(lines)
-    del lines
     with Scratch(memory_of(memory), Path(os.path.realpath(arpa)).parent) as scratch:
-        trie = estimate(encoder.sentences(np.arange(count)), settings, engine, scratch)
+        trie = _estimate(_read(text, tokenise, scratch), settings, engine, scratch)
         write_arpa(arpa, trie)
     return trie
 
@@ -113,49 +105,30 @@ def estimate(
     Tokens outside the text's vocabulary, and tokens spelled `<s>`, `</s>` or `<unk>`, are counted as `<unk>`. Orders
     longer than any sentence (with its two ends) are left out.
     """
-    settings = settings or LmSettings()
     if len(text) == 0:
         raise CamberError("a language model needs at least one sentence, found none")
-    vocabulary, tokens = _tokens(text, scratch)
-    longest = min(settings.order, text.longest + 2)
-    if longest < settings.order:
-        log.info("lm: no sentence is long enough for %d-grams; the order is %d", settings.order, longest)
-    levels = count_ngrams(tokens, len(vocabulary), settings.thresholds()[:longest], engine, scratch)
-    starts = offsets_from([1, *(len(level.word) for level in levels)])
-    if starts[-1] >= 2**31:
-        raise CamberError(f"{starts[-1]:,} n-grams are too many; lower the order or prune the text")
-    size = (int(starts[-1]),)
-    trie = NgramTrie(
-        words=vocabulary,
-        starts=starts,
-        prefix=scratch.zeros(size, np.int32),
-        word=scratch.zeros(size, np.int32),
-        suffix=scratch.zeros(size, np.int32),
-        probability=scratch.empty(size, np.float64),
-        backoff=scratch.empty(size, np.float64),
-    )
-    dropped = np.zeros(size if any(len(level.dropped) for level in levels) else 0, bool)
-    gamma = np.zeros(1)  # of the n-grams that are one word shorter
-    probability = np.array([1 / (len(trie.words) - 1)])  # uniform, without <s>
-    for n in each(range(1, len(levels) + 1), "smooth", unit="orders"):
-        level = levels[n - 1]
-        here = slice(int(starts[n]), int(starts[n + 1]))
-        trie.prefix[here], trie.word[here], trie.suffix[here] = level.prefix, level.word, level.suffix
-        if len(level.dropped):
-            dropped[here] = level.dropped
-        gamma, probability = _smooth(trie, level, n, probability)
-        levels[n - 1] = _NOTHING  # the trie has it now
-        above = slice(int(starts[n - 1]), here.start)
-        np.log10(gamma, out=trie.backoff[above])
-        np.log10(probability, out=trie.probability[here])
-    trie.backoff[here] = 0
-    trie.probability[0] = trie.backoff[0] = 0
-    trie.probability[1 + BEGIN] = 0  # a matter of convention: it is never asked for
-    return _without(trie, dropped) if dropped.any() else trie
+    return _estimate(_tokens(text, scratch), settings, engine, scratch)
 
 
-def _tokens(text: Sentences, scratch: Scratch) -> tuple[tuple[str, ...], I4]:
-    """Return the model's words, and the text in their numbers with <s> and </s> around every sentence."""
+class _Text(NamedTuple):
+    """A text in the numbers of a model's words."""
+
+    words: tuple[str, ...]
+    tokens: I4  # with <s> and </s> around every sentence
+    longest: int  # tokens of the longest sentence, the ends not counted
+
+
+def _read(path: str | Path, tokenise: Callable[[str], list[str]], scratch: Scratch) -> _Text:
+    """Read a text; what it is in words is forgotten."""
+    lines, encoder = Lines(read_bytes(path), path), Encoder()
+    if not lines:
+        raise InputError("the file is empty", path, remedy="give a file with one sentence per line")
+    for first in range(0, len(lines), _LINES):
+        encoder.add([tokenise(line) for line in lines[first : first + _LINES]])
+    return _tokens(encoder.sentences(np.arange(len(lines))), scratch)
+
+
+def _tokens(text: Sentences, scratch: Scratch) -> _Text:
     counts = np.zeros(len(text.vocabulary) + 1, np.int64)  # one more, which the id -1 of an unknown word finds
     for first in range(0, len(text.ids), _BLOCK):
         counts += np.bincount(text.ids[first : first + _BLOCK] + 1, minlength=len(counts))
@@ -168,7 +141,43 @@ def _tokens(text: Sentences, scratch: Scratch) -> tuple[tuple[str, ...], I4]:
     used = (text.vocabulary.words[index] for index in np.flatnonzero(seen))
     tokens: I4 = scratch.empty((len(text.ids) + 2 * len(text),), np.int32)
     _with_ends(text.ids, text.offsets, new, tokens)
-    return (*SPECIAL, *used), tokens
+    return _Text((*SPECIAL, *used), tokens, text.longest)
+
+
+def _estimate(text: _Text, settings: LmSettings | None, engine: Engine, scratch: Scratch) -> NgramTrie:
+    settings, words = settings or LmSettings(), text.words
+    longest = min(settings.order, text.longest + 2)
+    if longest < settings.order:
+        log.info("lm: no sentence is long enough for %d-grams; the order is %d", settings.order, longest)
+    levels = count_ngrams(text.tokens, len(words), settings.thresholds()[:longest], engine, scratch)
+    del text
+    starts = offsets_from([1, *(len(level.word) for level in levels)])
+    if starts[-1] >= 2**31:
+        raise CamberError(f"{starts[-1]:,} n-grams are too many; lower the order or prune the text")
+    size = (int(starts[-1]),)
+    here = [slice(*starts[n : n + 2].tolist()) for n in range(len(starts) - 1)]
+    columns: dict[str, I4] = {}
+    for name in ("prefix", "word", "suffix"):
+        columns[name] = scratch.zeros(size, np.int32)
+        for part, level in zip(here[1:], levels, strict=True):
+            columns[name][part] = getattr(level, name)
+            setattr(level, name, _EMPTY)
+    dropped = np.zeros(size if any(len(level.dropped) for level in levels) else 0, bool)
+    probability, backoff = scratch.empty(size, np.float64), scratch.empty(size, np.float64)
+    trie = NgramTrie(words, starts, **columns, probability=probability, backoff=backoff)
+    probability[0] = 1 / (len(words) - 1)  # uniform, without <s>
+    for n in each(range(1, len(levels) + 1), "smooth", unit="orders"):
+        level = levels.pop(0)
+        _smooth(trie, level, n)
+        if len(level.dropped):
+            dropped[here[n]] = level.dropped
+        for column in (probability, backoff):
+            np.log10(column[here[n - 1]], out=column[here[n - 1]])  # what is longer needs it no more
+    np.log10(probability[here[-1]], out=probability[here[-1]])
+    backoff[here[-1]] = 0
+    probability[0] = backoff[0] = 0
+    probability[1 + BEGIN] = 0  # a matter of convention: it is never asked for
+    return _without(trie, dropped) if dropped.any() else trie
 
 
 @kernel
@@ -204,18 +213,24 @@ def discounts(adjusted: I8 | I4) -> tuple[float, float, float, float]:
     return 0.0, taken[0], taken[1], taken[2]
 
 
-def _smooth(trie: NgramTrie, level: Level, n: int, above: F8) -> tuple[F8, F8]:
-    """Return γ of the contexts of n-grams, and the probabilities of these, given those of the shorter ones."""
+def _smooth(trie: NgramTrie, level: Level, n: int) -> None:
+    """Fill in γ of the contexts of n-grams, and the probabilities of these, given those of the shorter ones.
+
+    Neither is a logarithm yet.
+    """
     try:
         discount = np.array(discounts(level.adjusted))
     except ValueError as problem:
         discount = np.array(FALLBACK)
         log.warning("lm: %d-grams: %s; taking the discounts 0.5, 1, 1.5", n, problem)
-    gamma, probability = np.zeros(len(above)), np.empty(len(level.word))
     counts = _Counts(level.adjusted, level.dropped, discount)
-    first = int(trie.starts[n - 1])
-    _smooth_level(counts, level.prefix, level.suffix, first, above, np.zeros(len(above)), gamma, probability)
-    return gamma, probability
+    above, here = (slice(*trie.starts[k : k + 2].tolist()) for k in (n - 1, n))
+    gamma = trie.backoff[above]
+    gamma[:] = 0
+    _smooth_level(
+        counts, trie.prefix[here], trie.suffix[here], above.start, trie.probability[above], np.zeros(len(gamma)), gamma,
+        trie.probability[here],
+    )  # fmt: skip
 
 
 class _Counts(NamedTuple):
