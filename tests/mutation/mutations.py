@@ -319,7 +319,7 @@ MUTATIONS: list[Mutation] = [
         ("lm/kneser_ney.py", "y = n[1] / (n[1] + 2 * n[2])", "y = n[1] / (n[1] + n[2])"),
         ("lm/kneser_ney.py", "for k in (1, 2, 3)]", "for k in (1, 2, 2)]"),
         ("lm/kneser_ney.py", "count if all_of_it else", "0.0 if all_of_it else"),
-        ("lm/kneser_ney.py", "1 / (len(trie.words) - 1)", "1 / len(trie.words)"),
+        ("lm/kneser_ney.py", "1 / (len(words) - 1)", "1 / len(words)"),
         ("lm/counting.py", "shorter.types[tail] += 1", "shorter.types[head] += 1"),
     ),
     *_of(
@@ -327,11 +327,19 @@ MUTATIONS: list[Mutation] = [
         ("lm/ngrams.py", 'total += node["log"]', "total += 0.0"),
         ("lm/ngrams.py", "if size <= SCANNED:\n            for slot", "if size < SCANNED:\n            for slot"),
         ("lm/ngrams.py", "if here < 0:\n                    break", "if here <= 0:\n                    break"),
+        ("lm/ngrams.py", "if position < end + eos:", "if position < end:"),
+    ),
+    *_of(
+        "lm/test_lm_spelling.py",
+        ("lm/spelling.py", "low ^= bit", "low = _ZERO"),
+        ("lm/spelling.py", "key < _LONG\n", "True\n"),
+        ("lm/lines.py", "word if word >= _FIRST else UNKNOWN", "word"),
     ),
     *_of(
         "lm/test_lm_arpa.py",
         ("lm/arpa.py", "if value > 0:", "if value > 1:"),
         ("lm/arpa.py", "value = value * 10.0 ** min(scale, 300)", "value = value * 10.0"),
+        ("lm/arpa.py", "eight <<= np.uint64(64 - 8 * digits)", "eight <<= np.uint64(0)"),
     ),
     *_of(
         "metrics/test_significance.py",
