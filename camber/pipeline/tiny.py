@@ -42,6 +42,7 @@ from camber.features.feature import CONTEXT, NUMBER, PROBABILITY, RULE, Feature,
 from camber.features.parts import Parts
 from camber.features.weights import Weights
 from camber.files import write_lines
+from camber.formats.glossary.glossary import Glossary
 from camber.formats.moses.phrase_table import read_moses
 from camber.formats.moses.phrase_table_writing import PHRASE_TABLE, REORDERING_TABLE, write_moses
 from camber.formats.moses.rule_table import read_moses_rules
@@ -196,9 +197,12 @@ def charts(tiny: Tiny) -> None:
     tune_translator(tiny.hiero, tiny.source[:20], [tiny.target[:20]], settings, engine=Threads(1))
 
 
-def prefixes(tiny: Tiny) -> None:
-    """Complete what was begun."""
+def wishes(tiny: Tiny) -> None:
+    """Complete what was begun; obey a glossary."""
     tiny.hiero.translate(tiny.source[:2], prefix="the", engine=Threads(1))
+    glossary = Glossary.of({tiny.source[0].split()[0]: "term"})
+    for model in (tiny.phrases, tiny.hiero):
+        model.translate(tiny.source[:2], glossary=glossary, engine=Threads(1))
 
 
 def bends(tiny: Tiny) -> None:
@@ -278,7 +282,7 @@ PIECES: tuple[Callable[[Tiny], None], ...] = (
     tuners,
     selections,
     regressions,
-    prefixes,
+    wishes,
     files,
     aligners,
     large,

@@ -1,19 +1,24 @@
 """The chart decoder under constraints, against the enumeration of every derivation that obeys them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import chart_search as naive
 from naive.chart_prefix import completions
-from toys.charts import NAMES, OneGrammar, grammar_of, random_rules, with_indicators
+from naive.lending import likenesses, plain
+from toys.charts import NAMES, OneGrammar, grammar_of, random_rules, with_indicators, with_links
 from toys.constraints import random_terms
 from toys.models import SOURCE, TARGET, ngram_model_of, random_ngrams, random_weights
 
+from camber.arrays.ragged import offsets_from
 from camber.corpus.constraints import FREE, Ban, Constraints, Term
 from camber.corpus.inputs import Input, as_inputs
 from camber.decode.chart.decoder import ChartDecoder
 from camber.decode.chart.features import NATIVE
+from camber.decode.chart.lending import lend
 from camber.decode.chart.settings import ChartSettings
 from camber.engine import Threads
 
@@ -28,6 +33,7 @@ def test_the_list_equals_the_enumeration_of_all_derivations_that_obey(seed, leng
     grammar = grammar_of(rules)
     if indicators:
         rules, names, grammar = with_indicators(rng, rules)
+    rules, grammar = with_links(rng, rules, grammar)
     ngrams = [random_ngrams(rng, 3)]
     weights = random_weights(rng, NATIVE.names(names, 1))
     sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), length, p=[0.23] * 4 + [0.08])]
@@ -67,6 +73,68 @@ def test_a_term_fills_a_gap_and_no_rule_reaches_into_it():
     only = best(decoder, "la maison bleue", Term(1, 3, (("azure", "house"),)))
     assert only.words in (["azure", "house", "the"], ["la", "azure", "house"])
     assert (1, 1) in decoder.word_alignment(only) or (1, 0) in decoder.word_alignment(only)
+
+
+def test_rules_that_show_what_a_term_becomes_lend_themselves_to_it():
+    rules = [
+        (("une", "maison", 1), ("a", 1, "house"), (0.5, 0.5)),
+        (("une", "maison"), ("a", "house"), (0.4, 0.5)),
+        (("maison", "bleue"), ("blue", "house"), (0.5, 0.5)),
+        (("bleue",), ("azure",), (0.1, 0.1)),
+        (("une",), ("one",), (0.1, 0.1)),
+        (("maison",), ("house",), (0.1, 0.1)),
+    ]
+    grammar = grammar_of(rules)
+    flat, sizes = [(0, 0), (1, 2), (0, 0), (1, 1), (0, 1), (1, 0), (0, 0), (0, 0), (0, 0)], [2, 2, 2, 1, 1, 1]
+    grammar = replace(grammar, links=np.array(flat, np.uint8), link_offsets=offsets_from(sizes))
+    decoder = ChartDecoder(OneGrammar(grammar), [], dict.fromkeys(NATIVE.names(NAMES, 0), 0.1) | {"glue": -1.0})
+    home = Term(1, 2, (("home",),))
+    assert best(decoder, "une maison bleue", home).words == ["a", "azure", "home"]
+    assert best(decoder, "une maison bleue", Term(1, 2, (("home", "page"),))).words == ["one", "home", "page", "azure"]
+    items = [Input(["une", "maison", "une", "maison"], 0, Constraints((home,)))]
+    assert next(decoder.decode(items))[0].words == ["a", "a", "house", "home"]  # where the term is, and nowhere else
+    bound = decoder.constrained(grammar, items[0])
+    assert ["une", "maison"] in map(bound.grammar.source_side, np.flatnonzero(bound.places.of_rule < 0)[len(rules) :])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 30))
+def test_likenesses_are_those_that_are_found_rule_by_rule(seed, length, count):
+    rng = np.random.default_rng(seed)
+    rules = random_rules(rng, count)
+    rules, grammar = with_links(rng, rules, grammar_of(rules))
+    sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), length)]
+    terms = random_terms(rng, length, TARGET).terms
+
+    def worth(rule):
+        return 2.0 * rule[2][0] - rule[2][1]
+
+    extra: dict[str, int] = {}
+
+    def number(word):
+        known = grammar.target_words.id(word)
+        return known if known >= 0 else len(grammar.target_words) + extra.setdefault(word, len(extra))
+
+    def of_rules(rows):
+        return grammar.features[rows] @ np.array([2.0, -1.0])
+
+    lent = lend(grammar, np.arange(len(rules)), sentence, terms, number, of_rules)
+    words = [*grammar.source_words.words, *lent.words], [*grammar.target_words.words, *extra]
+    sizes = [np.diff(offsets)[lent.rows] for offsets in (grammar.source_offsets, grammar.target_offsets)]
+    found = []
+    for rule in range(len(lent.rows)):
+        texts = []
+        for flat, side in ((lent.source, 0), (lent.target, 1), (lent.heard, 1)):
+            symbols = np.split(flat, np.cumsum(sizes[side])[:-1])[rule].tolist()
+            texts.append(tuple(words[side][symbol] if symbol >= 0 else -symbol for symbol in symbols))
+        found.append(tuple(texts))
+    expected = [
+        (tuple(plain(symbol) if isinstance(symbol, str) else symbol for symbol in source), target, heard)
+        for source, target, _, _, heard in likenesses(rules, sentence, terms, worth)
+    ]
+    assert sorted(map(str, found)) == sorted(map(str, expected))
+    for place, symbol in enumerate(lent.symbols.tolist()):
+        assert symbol < 0 or words[0][symbol] == sentence[place]
 
 
 def test_a_term_may_be_longer_than_the_limit_of_spans_and_than_a_window():
@@ -120,13 +188,14 @@ def test_sentences_without_constraints_are_as_before_whatever_stands_beside_them
 def test_completions_equal_the_enumeration_of_all_that_begin_so(seed, length, size, limit, copy_known, with_terms):
     rng = np.random.default_rng(seed)
     rules = random_rules(rng, int(rng.integers(2, 6)))
+    rules, grammar = with_links(rng, rules, grammar_of(rules))
     ngrams = [random_ngrams(rng, 3)]
     weights = random_weights(rng, NATIVE.names(NAMES, 1))
     sentence = [str(word) for word in rng.choice((*SOURCE, "strange"), length)]
     prefix = tuple(map(str, rng.choice((*TARGET[:3], "strange", "new"), size)))
     terms = random_terms(rng, length).terms if with_terms else ()
     chosen = ChartSettings(pop_limit=EVERYTHING, beam=0.0, span_limit=limit, copy_known=copy_known)
-    decoder = ChartDecoder(OneGrammar(grammar_of(rules)), [ngram_model_of(ngrams[0])], weights, chosen)
+    decoder = ChartDecoder(OneGrammar(grammar), [ngram_model_of(ngrams[0])], weights, chosen)
     nat = abs(weights["lm"])
     known = {word for rule in rules for word in rule[1] if isinstance(word, str)}
     known |= {word for term in terms for row in term.targets for word in row}

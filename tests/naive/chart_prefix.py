@@ -7,7 +7,8 @@ pieces fill no gaps.
 
 from __future__ import annotations
 
-from naive.chart_search import features, text, trees
+from naive.chart_search import features, text, trees, worth_of
+from naive.lending import likenesses, marked
 
 LOOSE = 3
 
@@ -36,13 +37,16 @@ def completions(
     limit = limit and max([limit, *(term.end - term.begin for term in terms)])
     last = last or {prefix[-1]}
     found = []
+    worth_of_rule = worth_of(names, weights)
+    rules = rules + likenesses(rules, sentence, terms, worth_of_rule)
+    sentence = marked(sentence, terms)
 
     def sequences(begin):
         if begin == len(sentence):
             yield []
             return
         for end in range(begin + 1, len(sentence) + 1):
-            ordinary = trees(rules, sentence, begin, end, limit, copy_known, terms)
+            ordinary = trees(rules, sentence, begin, end, limit, copy_known, terms, worth_of_rule)
             for piece in [*ordinary, *made_leaves(sentence, begin, end, prefix, terms, ordinary)]:
                 for rest in sequences(end):
                     yield [piece, *rest]

@@ -69,6 +69,9 @@ for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out", "--prefix", "the")
+    (folder / "terms.csv").write_text("habitación,chamber\nuna,1\n")
+    run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out",
+        "--glossary", folder / "terms.csv")
 for regression in ("lsr", "mmr"):
     run("train", "--method", "kernel", "--source", files / "dev.es", "--target", files / "dev.en",
         "--model", folder / regression, "--kernel-regression", regression, "--no-keep-work")

@@ -55,6 +55,18 @@ def grammar_of(rules, names=NAMES):
     )
 
 
+def with_links(rng, rules, grammar):
+    """Link words of rules at random: return the rules with their links, and the grammar."""
+    linked = []
+    for rule in rules:
+        sides = [[place for place, symbol in enumerate(side) if isinstance(symbol, str)] for side in rule[:2]]
+        links = [(s, t) for s in sides[0] for t in sides[1] if rng.random() < 0.5]
+        linked.append((*rule[:3], tuple(links)))
+    flat = np.array([link for rule in linked for link in rule[3]], np.uint8).reshape(-1, 2)
+    offsets = offsets_from(np.array([len(rule[3]) for rule in linked], np.int64))
+    return linked, replace(grammar, links=flat, link_offsets=offsets)
+
+
 def with_indicators(rng, rules, number=4):
     """Give rules 0 or 1 for each of so many indicators: return the rules, all names, and the grammar.
 

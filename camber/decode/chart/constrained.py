@@ -1,8 +1,9 @@
 """Constraints on synchronous rules: the words of a term are translated by rules that are the term's own.
 
-No other rule may have one of these words in its source side, and no gap ends among them, because nothing else covers a
-part of them. Where the grammar has rules for all that a term allows, copies of these are the term's rules, with
-features of their own; else all of them are made up without features, on equal terms, and context decides. Where the
+No gap ends among them, because nothing covers a part of them. Other rules have them in their source side only as
+likenesses, in which the term stands (:mod:`camber.decode.chart.lending`). Where the grammar has rules for all that a
+term allows, copies of these are the term's rules, with features of their own; else all of them are made up without
+features, on equal terms, and context decides: language models hear what the best rule would have said. Where the
 translation was begun, there are rules made up for words of the prefix (:mod:`camber.decode.chart.prefix`).
 
 The result is a grammar like any other, with the number of the term that each rule belongs to.
@@ -10,7 +11,7 @@ The result is a grammar like any other, with the number of the term that each ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from camber.arrays.types import F8, I8, Bools
 from camber.corpus.constraints import Ban, Term, folded
 from camber.corpus.inputs import Input
 from camber.decode.chart.grammar import TermPlaces
+from camber.decode.chart.lending import Lent, lend
 from camber.decode.chart.prefix import GIVEN, LOOSE, UNSAID, Begun
 from camber.rules.hiero.grammar import Grammar
 
@@ -31,14 +33,19 @@ class Constrained(NamedTuple):
 
     grammar: Grammar
     places: TermPlaces
+    symbols: I8  # int64[length]: what stands for the sentence's words in source sides, -1: no rule has it
     begun: Begun | None = None  # how its translation must begin
 
 
-def constrain(grammar: Grammar, item: Input) -> Constrained:
-    """Return the grammar of a sentence in which its constraints are obeyed."""
+def constrain(grammar: Grammar, item: Input, worth: Callable[[I8], F8]) -> Constrained:
+    """Return the grammar of a sentence in which its constraints are obeyed.
+
+    worth: gives what the features of some rules of the grammar are worth.
+    """
     constraints, length = item.constraints, len(item)
+    symbols = grammar.source_words.encode(item.tokens)
     if not constraints:
-        return Constrained(grammar, TermPlaces.none(len(grammar), length))
+        return Constrained(grammar, TermPlaces.none(len(grammar), length), symbols)
     keep = np.ones(len(grammar), bool)
     for ban in constraints.bans:
         keep &= ~_banned(grammar, item.tokens, ban)
@@ -47,14 +54,17 @@ def constrain(grammar: Grammar, item: Input) -> Constrained:
     for number, term in enumerate(constraints.terms):
         begins[term.begin : term.end] = -1
         begins[term.begin] = term.end
-        _add_term(rules, item.tokens, term, number)
+        _add_term(rules, item.tokens, term, number, worth)
+    if constraints.terms:
+        rules.lent = lend(grammar, rules.kept, item.tokens, constraints.terms, rules.word, worth)
+        symbols = np.where(begins == 0, symbols, rules.lent.symbols)
     terms = np.full(length, -1, np.int64)
     terms[[term.begin for term in constraints.terms]] = np.arange(len(constraints.terms))
     words, sizes = np.zeros(0, np.int64), {}
     if constraints.prefix:
         words = np.array([rules.word(word) for word in constraints.prefix], np.int64)
         sizes = _add_pieces(rules, words.tolist(), item)
-    bound = Constrained(rules.grammar(), TermPlaces(rules.placed(), begins, terms))
+    bound = Constrained(rules.grammar(), TermPlaces(rules.placed(), begins, terms), symbols)
     return bound._replace(begun=_begun(bound, words, sizes, item)) if constraints.prefix else bound
 
 
@@ -68,6 +78,7 @@ def _add_pieces(rules: _Rules, words: list[int], item: Input) -> dict[int, int]:
             left = len(words) - place
             pieces = [words[place : place + count] for count in sorted({*range(1, min(LOOSE, left) + 1), left})]
             rules.made += pieces
+            rules.heard += pieces
             rules.lengths += [size] * len(pieces)
             rules.of_made += [number] * len(pieces)
             number += 1
@@ -137,6 +148,8 @@ class _Rules:
         self.extra: dict[str, int] = {}
         self.of_copies: list[int] = []  # terms
         self.of_made: list[int] = []
+        self.heard: list[list[int]] = []  # what language models hear in place of words that terms want
+        self.lent: Lent | None = None
 
     def word(self, word: str) -> int:
         """Return the number of a target word, a new one if no rule has it."""
@@ -145,13 +158,20 @@ class _Rules:
 
     def placed(self) -> I8:
         """Return the term that each rule belongs to, -1: none."""
-        return np.array([-1] * len(self.kept) + self.of_copies + self.of_made, np.int64)
+        free = len(self.kept) + (len(self.lent.rows) if self.lent else 0)
+        return np.array([-1] * free + self.of_copies + self.of_made, np.int64)
 
     def grammar(self) -> Grammar:
         """Put all of them together."""
-        old, rows = self.source, np.concatenate([self.kept, np.array(self.copied, np.int64)])
+        old, lent, kept = self.source, self.lent, len(self.kept)
+        likenesses = lent.rows if lent else np.zeros(0, np.int64)
+        rows = np.concatenate([self.kept, likenesses, np.array(self.copied, np.int64)])
         source, source_offsets = take_ragged(old.source, old.source_offsets, rows)
         target, target_offsets = take_ragged(old.target, old.target_offsets, rows)
+        heard = target.copy()
+        if lent:
+            source[source_offsets[kept] : source_offsets[kept + len(likenesses)]] = lent.source
+            target[target_offsets[kept] : target_offsets[kept + len(likenesses)]] = lent.target
         links, link_offsets = take_ragged(old.links, old.link_offsets, rows)
         together = [  # all words of a term are linked with each other, as far as numbers of links go
             [(s, t) for s in range(min(size, 256)) for t in range(min(len(row), 256))]
@@ -174,6 +194,8 @@ class _Rules:
             link_offsets=_longer(link_offsets, [len(row) for row in together]),
             indicators=indicators,
             extra=tuple(self.extra),
+            extra_source=lent.words if lent else (),
+            heard=np.concatenate([heard, np.array([word for row in self.heard for word in row], np.int64)]),
         )
 
 
@@ -182,7 +204,7 @@ def _longer(offsets: I8, sizes: Sequence[int]) -> I8:
     return np.concatenate([offsets, offsets[-1] + offsets_from(np.array(sizes, np.int64))[1:]])
 
 
-def _add_term(rules: _Rules, tokens: Sequence[str], term: Term, number: int) -> None:
+def _add_term(rules: _Rules, tokens: Sequence[str], term: Term, number: int, worth: Callable[[I8], F8]) -> None:
     """Give a term its rules."""
     grammar, words = rules.source, tokens[term.begin : term.end]
     ids = grammar.source_words.encode(words)
@@ -192,16 +214,24 @@ def _add_term(rules: _Rules, tokens: Sequence[str], term: Term, number: int) -> 
         alike = alike[grammar.source[grammar.source_offsets[alike] + place] == word] if word >= 0 else alike[:0]
     by_target: dict[tuple[int, ...], int] = {}
     for rule in alike.tolist():
-        a, b = grammar.target_offsets[rule : rule + 2]
-        by_target.setdefault(tuple(grammar.target[a:b].tolist()), rule)
+        by_target.setdefault(_target(grammar, rule), rule)
     targets = [tuple(map(rules.word, row)) for row in term.targets]
     if all(target in by_target for target in targets):
         rules.copied += [by_target[target] for target in targets]
         rules.of_copies += [number] * len(targets)
     else:
+        best: tuple[int, ...] = ()
+        if len(alike):
+            best = _target(grammar, int(alike[np.argmax(worth(alike))]))
         rules.made += map(list, targets)
+        rules.heard += [[*best[: len(row)], *row[len(best) :]] for row in targets]
         rules.lengths += [len(words)] * len(targets)
         rules.of_made += [number] * len(targets)
+
+
+def _target(grammar: Grammar, rule: int) -> tuple[int, ...]:
+    a, b = grammar.target_offsets[rule : rule + 2]
+    return tuple(grammar.target[a:b].tolist())
 
 
 def _banned(grammar: Grammar, tokens: Sequence[str], ban: Ban) -> Bools:

@@ -229,7 +229,7 @@ class ChartDecoder(Weighed):
         """Return everything that the search of one sentence (not longer than a window) keeps, without the beam."""
         if not 0 < len(item) <= self.settings.window:
             raise CamberError(f"a sentence of {len(item)} words; expected 1 to {self.settings.window} for a forest")
-        bound = constrain(self.grammar(item), item)
+        bound = self.constrained(self.grammar(item), item)
         workspace = self.workspace([item], 2)
         begin, ends = self.languages.begin, self.languages.ends(final=True)
         top, rules = self._fill_forest(item.tokens, bound, self.languages, begin, workspace)
@@ -259,6 +259,14 @@ class ChartDecoder(Weighed):
         check_grammar(grammar, tuple(feature.name for feature in self.grammars.features), item.number)
         return grammar
 
+    def constrained(self, grammar: Grammar, item: Input) -> Constrained:
+        """Return the grammar of a sentence in which its constraints are obeyed."""
+
+        def worth(rules: I8) -> F8:
+            return self.weighing.rule_worth(grammar.columns.values(rules), self._own)
+
+        return constrain(grammar, item, worth)
+
     def workspace(self, inputs: Sequence[Input], nbest: int) -> Workspace:
         """Make the work arrays for some sentences."""
         longest = max(map(len, inputs))
@@ -274,7 +282,7 @@ class ChartDecoder(Weighed):
             return [empty_derivation(self.inputs, grammar)]
 
         def one(piece: Input, state: I8, final: bool) -> list[ChartDerivation]:
-            bound = constrain(grammar, piece)
+            bound = self.constrained(grammar, piece)
             columns, count = self.search(
                 piece.tokens, bound, self.languages, workspace, state, distinct=distinct, final=final
             )
@@ -331,9 +339,9 @@ class ChartDecoder(Weighed):
     ) -> tuple[int, Rules]:
         """Search, with larger work arrays if the kernel asks for them; return the top vertex and the rules."""
         ends = languages.ends(final=final)
-        settings, models, (grammar, terms, begun) = self.settings, self._models_of(languages), bound
+        settings, models, (grammar, terms, ids, begun) = self.settings, self._models_of(languages), bound
         rules = lay_out(grammar, words, len(languages), terms, copy_known=settings.copy_known)
-        targets, width = grammar.target_size, max(1, len(grammar.source_words))
+        targets, width = grammar.target_size, max(1, len(grammar.source_words) + len(grammar.extra_source))
         lm_words, unit = languages.words(grammar.target_words), self.features.unit
         if grammar.extra:
             lm_words = np.concatenate([lm_words, languages.words_of(grammar.extra)], axis=1)
@@ -359,7 +367,6 @@ class ChartDecoder(Weighed):
             rules, worth, words_worth, len(words), width, targets, lm_words, languages.words_of(words), models,
             self._weights, context,
         )  # fmt: skip
-        ids = np.where(terms.ends == 0, grammar.source_words.encode(words), -1)
         beam = self._beam if workspace.nbest == 1 else np.inf
         top = -1
         while top < 0:
@@ -403,7 +410,7 @@ def _columns_of(decoder: ChartDecoder, item: Input, vocabulary: Vocabulary, work
     if not 0 < len(item) <= decoder.settings.window:
         decoded: list[Sequence[Derivation]] = [decoder.derivations(item, workspace, distinct=True)]
         return HypothesisColumns.of(decoded, vocabulary, decoder.weighing)
-    bound = constrain(decoder.grammar(item), item)
+    bound = decoder.constrained(decoder.grammar(item), item)
     grammar = bound.grammar
     columns, count = decoder.search(
         item.tokens, bound, decoder.languages, workspace, decoder.languages.begin, distinct=True

@@ -49,6 +49,7 @@ class Rules(NamedTuple):
     columns: RuleColumns  # the features of the grammar, raw
     target: Array  # int64: symbols; a word that no rule has is the number of words + its first place
     target_offsets: Array  # int64[rules + length + 1]
+    heard: Array  # int64: the symbols that language models hear
     words: Array  # int64[models, symbols]: the words of each language model
     score: Array  # float64[rules + length]: without language models' probabilities
     estimate: Array  # float64[rules + length]: with them, as seen from inside the rule
@@ -106,6 +107,9 @@ def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, terms: TermP
     target = np.empty(symbols + length, np.int64)
     target[:symbols] = grammar.target
     target[symbols:] = np.where(passed < 0, own, passed)
+    heard = target.copy()
+    if grammar.heard is not None:
+        heard[:symbols] = grammar.heard
     offsets = np.empty(rules + 1, np.int64)
     offsets[: len(grammar) + 1] = grammar.target_offsets
     offsets[len(grammar) :] = symbols + np.arange(length + 1)
@@ -116,6 +120,7 @@ def lay_out(grammar: Grammar, sentence: Sequence[str], models: int, terms: TermP
         grammar.columns,
         target,
         offsets,
+        heard,
         np.empty((models, len(target)), np.int64),
         np.empty(rules),
         np.empty(rules),
@@ -203,7 +208,7 @@ def _score_rules(rules, worth, words_worth, target_words, lm_words, own_words, m
         first, last = rules.target_offsets[r], rules.target_offsets[r + 1]
         size = np.int64(0)
         for t in range(first, last):
-            symbol = rules.target[t]
+            symbol = rules.heard[t]
             if symbol < 0:
                 continue
             size += 1

@@ -34,7 +34,8 @@ def known_values(grammar: Grammar, inputs: I8, lm_words: I8, unit: float) -> F8:
     lm_words: int64[models, target words], what the language models call the target words.
     """
     known = np.empty((len(grammar), len(inputs)))
-    _fill_known(grammar.columns, grammar.target, grammar.target_offsets, lm_words, inputs, unit, known)
+    heard = grammar.target if grammar.heard is None else grammar.heard
+    _fill_known(grammar.columns, heard, grammar.target_offsets, lm_words, inputs, unit, known)
     return known
 
 

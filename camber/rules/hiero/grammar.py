@@ -41,6 +41,8 @@ class Grammar:
     target_words: Vocabulary
     indicators: Indicators | None = None  # features behind those in `features`, of which a rule has few
     extra: tuple[str, ...] = ()  # target words behind those of `target_words`, which only constraints have
+    extra_source: tuple[str, ...] = ()  # words of terms, which symbols behind those of `source_words` stand for
+    heard: I8 | None = None  # what language models hear in place of each symbol of `target`, if that is something else
 
     def __len__(self) -> int:
         """Return the number of rules."""
@@ -64,7 +66,8 @@ class Grammar:
         >>> grammar.source_side(0)                                                  # doctest: +SKIP
         ['einem', '[1]', 'hut', '[2]']
         """
-        return _text(self.source[self.source_offsets[rule] : self.source_offsets[rule + 1]], self.source_words)
+        symbols = self.source[self.source_offsets[rule] : self.source_offsets[rule + 1]]
+        return [self.source_word(symbol) if symbol >= 0 else f"[{-symbol}]" for symbol in symbols.tolist()]
 
     def target_side(self, rule: int) -> list[str]:
         """Return the target side as text."""
@@ -75,6 +78,11 @@ class Grammar:
     def target_size(self) -> int:
         """The number of target words."""
         return len(self.target_words) + len(self.extra)
+
+    def source_word(self, symbol: int) -> str:
+        """Return a source word by its number."""
+        known = len(self.source_words)
+        return self.source_words.words[symbol] if symbol < known else self.extra_source[symbol - known]
 
     def target_word(self, symbol: int) -> str:
         """Return a target word by its number."""
@@ -160,7 +168,3 @@ def _bad_rule(source, source_offsets, rule_offsets, target, target_offsets, link
                 if links[link, 0] >= symbols or links[link, 1] >= others:
                     return rule
     return -1
-
-
-def _text(symbols: I8, words: Vocabulary) -> list[str]:
-    return [words.words[symbol] if symbol >= 0 else f"[{-symbol}]" for symbol in symbols.tolist()]
