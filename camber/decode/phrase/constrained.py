@@ -246,14 +246,15 @@ def place_terms(draft: Draft, spans: I8, terms: Sequence[Term]) -> None:
     for term in terms:
         for begin, size in _overlapping(spans, term.begin, term.end):
             end = begin + size + 1
-            inside = [other for other in terms if other.begin < end and begin < other.end]
             if (begin, size) in longer or (begin, end) == (term.begin, term.end):
                 continue
             longer[begin, size] = BLOCKED
-            if all(begin <= other.begin and other.end <= end for other in inside):
-                rows = _agreeing(draft, int(spans[begin, size]), begin, inside, allowed)
+            inside = [other for other in terms if other.begin < end and begin < other.end]
+            if begin <= inside[0].begin and inside[-1].end <= end:
+                phrase = spans.item(begin, size)
+                rows = _agreeing(draft, phrase, begin, inside, allowed)
                 if len(inside) == 1:
-                    rows += _substituted(draft, int(spans[begin, size]), begin, term, allowed[term])
+                    rows += _substituted(draft, phrase, begin, term, allowed[term])
                 if rows:
                     longer[begin, size] = draft.add(rows)
     for term in terms:
@@ -312,18 +313,22 @@ def _agreeing(
 
 def _substituted(draft: Draft, phrase: int, begin: int, term: Term, allowed: list[list[int]]) -> list[int]:
     """Return likenesses of a phrase's most probable rules, with the term's words where they have others for it."""
-    rows = [row for row in draft.candidates(phrase)[:LIKENESSES] if row >= 0]
-    made = []
-    for row in rows:
-        place = piece(draft.store, row, term.begin - begin, term.end - begin)
+    made: list[int] = []
+    known, first, last = draft.words.words, term.begin - begin, term.end - begin
+    for row in draft.candidates(phrase)[:LIKENESSES]:
+        place = piece(draft.store, row, first, last) if row >= 0 else None
         if place is None:
             continue
-        words = draft.target(row)
-        said = draft.words.decode(words[place[0] : place[1]])
+        low, high = place
+        words: list[int] = []
         for target, ids in zip(term.targets, allowed, strict=True):
-            if len(target) == len(said) and ids != words[place[0] : place[1]]:
-                other = [draft.word(*pair) for pair in zip(target, said, strict=True)]
-                made.append(draft.make_ids([*words[: place[0]], *other, *words[place[1] :]], like=row))
+            if len(target) != high - low:
+                continue
+            words = words or draft.target(row)
+            if ids != words[low:high]:
+                said = [known[number] for number in words[low:high]]
+                other = [draft.word(word, heard) for word, heard in zip(target, said, strict=True)]
+                made.append(draft.make_ids([*words[:low], *other, *words[high:]], like=row))
     return made
 
 
@@ -339,9 +344,14 @@ def agrees(store: RuleStore, rule: int, begin: int, end: int, allowed: Sequence[
 
 def piece(store: RuleStore, rule: int, begin: int, end: int) -> tuple[int, int] | None:
     """Return which target words of a rule translate its source words begin .. end - 1 and no others, by its links."""
-    links = store.links_of(rule).tolist()
-    inside = {t for s, t in links if begin <= s < end}
-    outside = {t for s, t in links if not begin <= s < end}
-    if not inside or inside & outside or max(inside) - min(inside) + 1 != len(inside):
+    a, b = store.link_offsets.item(rule), store.link_offsets.item(rule + 1)
+    inside = outside = 0  # a bit for each target word
+    for at, to in store.links[a:b].tolist():
+        if begin <= at < end:
+            inside |= 1 << to
+        else:
+            outside |= 1 << to
+    if not inside or inside & outside:
         return None
-    return min(inside), max(inside) + 1
+    low, high = (inside & -inside).bit_length() - 1, inside.bit_length()
+    return (low, high) if inside == (1 << high) - (1 << low) else None
