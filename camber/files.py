@@ -304,12 +304,19 @@ def write_whole(path: str | Path) -> Iterator[IO[str]]:
 
 def write_bytes(path: str | Path, data: bytes) -> None:
     """Write a whole file (gzip if its name ends in .gz) as :func:`write_whole` does."""
+    with write_whole_bytes(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def write_whole_bytes(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file (gzip if its name ends in .gz) for bytes as :func:`write_whole` does for text."""
     with _place_for(path) as place, open(place, "wb") as raw:
         if Path(path).suffix == ".gz":
             with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-                packed.write(data)
+                yield cast(IO[bytes], packed)
         else:
-            raw.write(data)
+            yield raw
 
 
 @contextmanager

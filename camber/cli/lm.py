@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +37,16 @@ def command(
     For features of a re-ranker, --language and --lowercase are what `camber rerank fit` gets as --lm-language and
     --lm-lowercase.
     """
-    from camber.text.tokenise import Tokenizer
-
     check_outputs(arpa, inputs=[text])
     settings = pick(LmSettings, values)
     with stage("lm"):
-        split = Tokenizer("moses" if language else "none", language).tokenise
-        trie = estimate_arpa(
-            text,
-            arpa,
-            settings,
-            lambda line: split(line.lower() if lowercase else line),
-            engine=engine,
-            memory=most_memory,
-        )
+        tokenise = _tokeniser(language, lowercase=lowercase) if language or lowercase else None
+        trie = estimate_arpa(text, arpa, settings, tokenise, engine=engine, memory=most_memory)
     log.info("%s: %s n-grams of order up to %d, %s words", arpa, f"{len(trie):,}", trie.order, f"{len(trie.words):,}")
+
+
+def _tokeniser(language: str, *, lowercase: bool) -> Callable[[str], list[str]]:
+    from camber.text.tokenise import Tokenizer
+
+    split = Tokenizer("moses" if language else "none", language).tokenise
+    return lambda line: split(line.lower() if lowercase else line)

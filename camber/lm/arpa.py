@@ -23,7 +23,7 @@ import numpy as np
 from camber.arrays.ragged import offsets_from
 from camber.arrays.types import F8, I4, I8, U1, Records
 from camber.errors import InputError
-from camber.files import read_bytes, write_whole
+from camber.files import read_bytes, write_whole_bytes
 from camber.kernel import kernel, kernel_inlined
 from camber.lm.spelling import BETWEEN_FIELDS, eight_bytes, set_spelled, spelled_slot, word_end, word_table
 from camber.lm.trie import SPECIAL, DuplicateNgramError, NgramTrie, trie_from_rows
@@ -33,8 +33,10 @@ from camber.progress import each, log
 #: log10 probability of <unk> or </s> in a model that does not say (KenLM's convention)
 ABSENT = -100.0
 
-#: N-grams that are formatted at a time when writing
+#: N-grams after which progress is told when writing
 _AT_ONCE = 10_000
+#: Bytes that are written at a time
+_BUFFER = 1 << 17
 #: Words of the longest n-gram of a model that is read.
 MOST_ORDER = 64
 #: Larger log10 values are not believed, and could not be written.
@@ -60,6 +62,15 @@ def read_arpa(path: str | Path) -> NgramTrie:
     return _Reader(path).read()
 
 
+class _Grams(NamedTuple):
+    """Columns of a trie."""
+
+    prefix: I4
+    word: I4
+    probability: F8
+    backoff: F8
+
+
 @dataclass
 class _Section:
     """The n-grams of one order, as they stand in the file."""
@@ -83,21 +94,25 @@ def write_arpa(path: str | Path, trie: NgramTrie) -> None:
     encoded = [word.encode() for word in trie.words]
     offsets = offsets_from(map(len, encoded))
     spelling = np.frombuffer(bytearray(b"".join(encoded)), np.uint8)
-    with write_whole(path) as stream:
-        stream.write("\\data\\\n")
-        stream.writelines(f"ngram {n}={trie.starts[n + 1] - trie.starts[n]}\n" for n in range(1, trie.order + 1))
+    line = 64 + trie.order * (int(np.diff(offsets).max()) + 1)  # bytes of the longest there may be: two numbers, words
+    text, gram_words = np.empty(max(_BUFFER, 2 * line + 8), np.uint8), np.empty(trie.order, np.int64)
+    grams = _Grams(trie.prefix, trie.word, trie.probability, trie.backoff)
+    with write_whole_bytes(path) as stream:
+        stream.write(b"\\data\\\n")
         for n in range(1, trie.order + 1):
-            stream.write(f"\n\\{n}-grams:\n")
+            stream.write(b"ngram %d=%d\n" % (n, trie.starts[n + 1] - trie.starts[n]))
+        for n in range(1, trie.order + 1):
+            stream.write(b"\n\\%d-grams:\n" % n)
             start, end = trie.starts[n : n + 2].tolist()
-            for some in each(range(0, end - start, _AT_ONCE), f"write {n}-grams"):
-                part = trie.rows(n, some, some + _AT_ONCE)
-                grams = slice(start + some, start + some + len(part))
-                length = np.diff(offsets)[part].sum() + part.size + 50 * len(part)
-                text = np.empty(int(length), np.uint8)
-                probability, backoff = trie.probability[grams], trie.backoff[grams]
-                used = _format_rows(part, spelling, offsets, probability, backoff, int(n < trie.order), text)
-                stream.write(text[:used].tobytes().decode())
-        stream.write("\n\\end\\\n")
+            for first in each(range(start, end, _AT_ONCE), f"write {n}-grams"):
+                gram, last = first, min(first + _AT_ONCE, end)
+                while gram < last:
+                    some = gram_words[:n]
+                    gram, used = _format_ngrams(
+                        grams, gram, last, some, spelling, offsets, line, int(n < trie.order), text
+                    )
+                    stream.write(text[:used].data)
+        stream.write(b"\n\\end\\\n")
 
 
 class _Reader:
@@ -379,9 +394,9 @@ def _parse_section(data, position, order, words, rows, probability, backoff):
     return _FINE, len(rows), min(position, size)
 
 
-@kernel
+@kernel_inlined
 def _format_number(value, text, position):
-    """Write a number with up to 7 decimals; return the position behind it."""
+    """Write a number with up to 7 decimals; return the position behind it. Eight bytes behind that are undefined."""
     scaled = np.int64(abs(value) * 1e7 + 0.5)
     if value < 0 and scaled > 0:
         text[position] = 45  # -
@@ -397,31 +412,68 @@ def _format_number(value, text, position):
     if fraction > 0:
         text[position] = 46  # .
         position += 1
-        unit = 1000000
-        while fraction > 0:
-            text[position] = 48 + fraction // unit
-            position += 1
-            fraction %= unit
-            unit //= 10
+        digits = _eight_digits(np.uint64(fraction * 10))
+        _write_eight(text, position, digits | _ZEROS)
+        position += 7
+        digits <<= _8
+        while digits >> _56 == _NONE:
+            digits <<= _8
+            position -= 1
     return position
+
+
+@kernel_inlined
+def _eight_digits(number):
+    """Return the digits of a number below 100,000,000, one for each byte, the first one lowest."""
+    number = number // _MYRIAD | number % _MYRIAD << _32
+    hundreds = (number * np.uint64(10486)) >> np.uint64(20) & np.uint64(0x0000007F0000007F)
+    number = hundreds | (number - hundreds * _HUNDRED) << _16
+    tens = (number * np.uint64(103)) >> np.uint64(10) & np.uint64(0x000F000F000F000F)
+    return tens | (number - tens * _TEN) << _8
+
+
+@kernel_inlined
+def _write_eight(text, position, eight):
+    """Write eight bytes, the lowest first."""
+    place = np.uint64(position)
+    text[place] = np.uint8(eight)  # the compiler makes one store of these
+    text[place + np.uint64(1)] = np.uint8(eight >> np.uint64(8))
+    text[place + np.uint64(2)] = np.uint8(eight >> np.uint64(16))
+    text[place + np.uint64(3)] = np.uint8(eight >> np.uint64(24))
+    text[place + np.uint64(4)] = np.uint8(eight >> np.uint64(32))
+    text[place + np.uint64(5)] = np.uint8(eight >> np.uint64(40))
+    text[place + np.uint64(6)] = np.uint8(eight >> np.uint64(48))
+    text[place + np.uint64(7)] = np.uint8(eight >> np.uint64(56))
 
 
 @kernel
-def _format_rows(rows, spelling, offsets, probability, backoff, with_backoff, text):
-    """Write n-grams as lines of an ARPA file; return how many bytes they take."""
+def _format_ngrams(grams, gram, last, words, spelling, offsets, line, with_backoff, text):
+    """Write n-grams up to number `last` as lines of an ARPA file, as many as there is room for.
+
+    Return the number of the next one, and how many bytes were written. A line takes at most `line` bytes.
+    """
     position = 0
-    for row in range(len(rows)):
-        position = _format_number(probability[row], text, position)
-        for column in range(rows.shape[1]):
-            text[position] = 9 if column == 0 else 32  # a tab, then spaces
+    while gram < last and position + line + 8 <= len(text):
+        shorter = np.int64(gram)
+        for column in range(len(words) - 1, -1, -1):
+            words[column] = grams.word[shorter]
+            shorter = np.int64(grams.prefix[shorter])
+        position = _format_number(grams.probability[gram], text, position)
+        text[position] = 9  # a tab, then spaces
+        for column in range(len(words)):
             position += 1
-            word = rows[row, column]
-            for byte in range(offsets[word], offsets[word + 1]):
-                text[position] = spelling[byte]
-                position += 1
+            at, end = offsets[words[column]], offsets[words[column] + 1]
+            behind = position + end - at
+            while at < end:
+                _write_eight(text, position, eight_bytes(spelling, at))
+                position += 8
+                at += 8
+            position = behind
+            text[position] = 32
         if with_backoff > 0:
             text[position] = 9
-            position = _format_number(backoff[row], text, position + 1)
+            position = _format_number(grams.backoff[gram], text, position + 1)
         text[position] = 10
         position += 1
-    return position
+        gram += 1
+    return gram, position

@@ -29,6 +29,8 @@ from camber.progress import each
 ENTRY = np.dtype([("key", "i8"), ("gram", "i8")])
 #: places of the text of one part, and how many parts there are at most
 _PART, _MOST_PARTS = 1 << 23, 256
+#: n-grams that a table has room for at first
+_ROOM = 1 << 12
 #: the most that 32 bits can number
 _MOST = 2**31 - 1
 
@@ -73,7 +75,7 @@ def count_ngrams(
         shorter = _Shorter(count, types, start)
         parts = _parts(len(tokens), again, scratch)
         if parts == 1:
-            size = _count_level(tokens, grams, n, words, shorter, _table(again), new)
+            size = _count_whole(tokens, grams, n, words, shorter, new)
         else:
             first = _first_places(_Text(tokens, grams, n, words, count, parts), engine, scratch)
             size = _number_level(tokens, grams, n, shorter, first, new)
@@ -100,6 +102,19 @@ def _table(count: int) -> Array:
     table: Array = np.frombuffer(mmap.mmap(-1, capacity_for(count) * ENTRY.itemsize), ENTRY)
     table["key"] = -1
     return table
+
+
+def _count_whole(tokens: I4, grams: I4, n: int, words: int, shorter: _Shorter, new: _Columns) -> int:
+    """Count the n-grams of a text that is not in parts, in a table that grows with them; return how many there are."""
+    table, place, size, taken = _table(_ROOM), 0, 0, 0
+    while True:
+        place, size, taken = _count_level(
+            tokens, grams, n, words, shorter, table, new, int(place), int(size), int(taken)
+        )
+        if place == len(tokens):
+            return int(size)
+        smaller, table = table, _table(2 * int(taken))
+        _enter_again(smaller, table)
 
 
 class _Shorter(NamedTuple):
@@ -148,13 +163,14 @@ def _room(tokens, grams, n, count):
 
 
 @kernel
-def _count_level(tokens, grams, n, words, shorter, table, new):
-    """Count the n-grams, given which (n - 1)-gram begins at each token; return how many different ones there are.
+def _count_level(tokens, grams, n, words, shorter, table, new, start, size, taken):
+    """Count the n-grams from place `start` on, given which (n - 1)-gram begins at each token.
 
-    `grams` is brought up to date for the next order.
+    `grams` is brought up to date for the next order. Return where this ends, how many different n-grams there are by
+    then, and how many of them the table has: it ends where the table has no more room, or behind the text.
     """
-    size = 0
-    for place in range(len(tokens) - 1):
+    most = 2 * len(table) // 3
+    for place in range(start, len(tokens) - 1):
         if _ends(tokens, grams, n, place):
             grams[place] = -1
             continue
@@ -169,13 +185,27 @@ def _count_level(tokens, grams, n, words, shorter, table, new):
                 new.count[gram] += 1
                 grams[place] = gram
                 continue
+            if taken == most:
+                return place, size, taken
             table[slot]["key"] = key
             table[slot]["gram"] = size
+            taken += 1
         _add(shorter, new, size, head, tail, last)
         grams[place] = size
         size += 1
     grams[len(tokens) - 1] = -1
-    return size
+    return len(tokens), size, taken
+
+
+@kernel
+def _enter_again(smaller, table):
+    """Put the n-grams of a table into a larger one."""
+    for slot in range(len(smaller)):
+        key = smaller[slot]["key"]
+        if key >= 0:
+            place = record_slot(table, key)
+            table[place]["key"] = key
+            table[place]["gram"] = smaller[slot]["gram"]
 
 
 @kernel_inlined

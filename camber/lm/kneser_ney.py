@@ -24,14 +24,13 @@ from camber.arrays.ragged import offsets_from
 from camber.arrays.scratch import UNLIMITED, Scratch, memory_of
 from camber.arrays.types import I4, I8, Array, Bools
 from camber.corpus import Sentences
-from camber.corpus.bitext import Encoder
 from camber.engine import LOCAL, Engine
-from camber.errors import CamberError, InputError, SettingsError
-from camber.files import Lines, read_bytes, words
+from camber.errors import CamberError, SettingsError
 from camber.kernel import kernel
 from camber.lm.arpa import write_arpa
 from camber.lm.counting import Level, count_ngrams
-from camber.lm.trie import BEGIN, END, SPECIAL, UNKNOWN, NgramTrie
+from camber.lm.text import NumberedText, numbered_sentences, read_text
+from camber.lm.trie import BEGIN, NgramTrie
 from camber.numbers import is_whole
 from camber.progress import each, log
 from camber.settings import Settings, setting
@@ -42,8 +41,6 @@ FALLBACK = (0.0, 0.5, 1.0, 1.5)
 _EMPTY = np.zeros(0, np.int32)
 #: numbers that are looked at together
 _BLOCK = 1 << 20
-#: lines that are tokenised together; words that come in them for the first time stay where the others' memory was
-_LINES = 500
 
 
 @dataclass(frozen=True)
@@ -81,18 +78,19 @@ def estimate_arpa(
     text: str | Path,
     arpa: str | Path,
     settings: LmSettings | None = None,
-    tokenise: Callable[[str], list[str]] = words,
+    tokenise: Callable[[str], list[str]] | None = None,
     *,
     engine: Engine = LOCAL,
     memory: int | str | None = None,
 ) -> NgramTrie:
     """Estimate a model from a text file (plain or .gz), by default a tokenised one, and write it in ARPA format.
 
+    `tokenise` makes the tokens of a line; without it, they are what stands between spaces and tabs.
     What takes more than `memory` (bytes, or a text such as ``"2G"``; by default half of what is free) is in files
     beside `arpa` meanwhile.
     """
     with Scratch(memory_of(memory), Path(os.path.realpath(arpa)).parent) as scratch:
-        trie = _estimate(_read(text, tokenise, scratch), settings, engine, scratch)
+        trie = _estimate(read_text(text, scratch, tokenise), settings, engine, scratch)
         write_arpa(arpa, trie)
     return trie
 
@@ -107,44 +105,10 @@ def estimate(
     """
     if len(text) == 0:
         raise CamberError("a language model needs at least one sentence, found none")
-    return _estimate(_tokens(text, scratch), settings, engine, scratch)
+    return _estimate(numbered_sentences(text, scratch), settings, engine, scratch)
 
 
-class _Text(NamedTuple):
-    """A text in the numbers of a model's words."""
-
-    words: tuple[str, ...]
-    tokens: I4  # with <s> and </s> around every sentence
-    longest: int  # tokens of the longest sentence, the ends not counted
-
-
-def _read(path: str | Path, tokenise: Callable[[str], list[str]], scratch: Scratch) -> _Text:
-    """Read a text; what it is in words is forgotten."""
-    lines, encoder = Lines(read_bytes(path), path), Encoder()
-    if not lines:
-        raise InputError("the file is empty", path, remedy="give a file with one sentence per line")
-    for first in range(0, len(lines), _LINES):
-        encoder.add([tokenise(line) for line in lines[first : first + _LINES]])
-    return _tokens(encoder.sentences(np.arange(len(lines))), scratch)
-
-
-def _tokens(text: Sentences, scratch: Scratch) -> _Text:
-    counts = np.zeros(len(text.vocabulary) + 1, np.int64)  # one more, which the id -1 of an unknown word finds
-    for first in range(0, len(text.ids), _BLOCK):
-        counts += np.bincount(text.ids[first : first + _BLOCK] + 1, minlength=len(counts))
-    seen = counts[1:] > 0
-    for word in SPECIAL:
-        if (index := text.vocabulary.id(word)) >= 0 and seen[index]:
-            seen[index] = False
-            log.warning("lm: the text contains the token %s; it is counted as an unknown word", word)
-    new = np.append(np.where(seen, np.cumsum(seen) + len(SPECIAL) - 1, UNKNOWN), UNKNOWN).astype(np.int32)
-    used = (text.vocabulary.words[index] for index in np.flatnonzero(seen))
-    tokens: I4 = scratch.empty((len(text.ids) + 2 * len(text),), np.int32)
-    _with_ends(text.ids, text.offsets, new, tokens)
-    return _Text((*SPECIAL, *used), tokens, text.longest)
-
-
-def _estimate(text: _Text, settings: LmSettings | None, engine: Engine, scratch: Scratch) -> NgramTrie:
+def _estimate(text: NumberedText, settings: LmSettings | None, engine: Engine, scratch: Scratch) -> NgramTrie:
     settings, words = settings or LmSettings(), text.words
     longest = min(settings.order, text.longest + 2)
     if longest < settings.order:
@@ -178,21 +142,6 @@ def _estimate(text: _Text, settings: LmSettings | None, engine: Engine, scratch:
     probability[0] = backoff[0] = 0
     probability[1 + BEGIN] = 0  # a matter of convention: it is never asked for
     return _without(trie, dropped) if dropped.any() else trie
-
-
-@kernel
-def _with_ends(ids, offsets, new, tokens):
-    """Write sentences in other numbers, each between <s> and </s>."""
-    at = 0
-    for sentence in range(len(offsets) - 1):
-        tokens[at] = BEGIN
-        at += 1
-        for place in range(offsets[sentence], offsets[sentence + 1]):
-            word = np.int64(ids[place])
-            tokens[at] = new[word if word >= 0 else len(new) - 1]
-            at += 1
-        tokens[at] = END
-        at += 1
 
 
 def discounts(adjusted: I8 | I4) -> tuple[float, float, float, float]:

@@ -19,8 +19,9 @@ from camber.kernel.table import capacity_for, first_slot, mix, next_slot, same_r
 
 #: One word of a table.
 SPELLED = np.dtype([("key", "u8"), ("word", "i8")])
-#: What ends a word: any blank of ASCII; or a space, a tab or the end of a line only, as in an ARPA file.
-ANY_BLANK, BETWEEN_FIELDS = 0, 1
+#: What ends a word: any blank of ASCII; a space, a tab, a line feed or a carriage return; the same, but of the latter
+#: only one at the end of a line, as in an ARPA file.
+ANY_BLANK, IN_LINE, BETWEEN_FIELDS = 0, 1, 2
 
 _LONG = np.uint64(1 << 63)  # the mark of the key of a long word
 _EACH = np.uint64(0x0101010101010101)
@@ -74,7 +75,7 @@ def word_end(data, at, ends):
             byte = eight >> (before << np.uint64(3)) & _255
             end = at + np.int64(before)
             if byte == _32 or (
-                np.uint64(9) <= byte <= np.uint64(13) and (ends == ANY_BLANK or _splits(data, end, byte))
+                np.uint64(9) <= byte <= np.uint64(13) and (ends == ANY_BLANK or _splits(data, end, byte, ends))
             ):
                 return end
             low ^= bit
@@ -82,9 +83,11 @@ def word_end(data, at, ends):
 
 
 @kernel_inlined
-def _splits(data, at, byte):
-    """Say whether a control character stands between fields, or ends their line."""
-    return byte <= np.uint64(10) or (byte == np.uint64(13) and (at + 1 >= len(data) or data[at + 1] == 10))
+def _splits(data, at, byte, ends):
+    """Say whether a control character stands between words, or ends their line."""
+    if byte <= np.uint64(10):
+        return True
+    return byte == np.uint64(13) and (ends == IN_LINE or at + 1 >= len(data) or data[at + 1] == 10)
 
 
 @kernel_inlined

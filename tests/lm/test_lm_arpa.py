@@ -15,7 +15,7 @@ from naive import backoff
 from camber.corpus import Sentences
 from camber.errors import InputError
 from camber.kernel import kernel
-from camber.lm.arpa import _parse_number, read_arpa, write_arpa
+from camber.lm.arpa import _format_number, _parse_number, read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
 
@@ -191,6 +191,35 @@ def test_numbers_are_those_of_python(text, after, rest):
         assert end == 2 + len(field)
         if re.fullmatch(r"-?\d\.\d{1,8}", field):
             assert value == expected
+
+
+@kernel
+def _text(value, text):
+    return _format_number(value, text, 0)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.floats(-12, 0)
+    | st.floats(-1e9, 1e9, exclude_min=True, exclude_max=True)
+    | st.integers(-(10**9), 10**9).map(lambda tenths: tenths / 1e7)
+)
+def test_numbers_are_written_with_seven_decimals_at_most(value):
+    text = np.zeros(40, np.uint8)
+    written = text[: _text(value, text)].tobytes().decode()
+    assert re.fullmatch(r"-?(0|[1-9]\d*)(\.\d{0,6}[1-9])?", written)
+    assert written != "-0"
+    assert abs(float(written) - value) <= 5.1e-8 + abs(value) * 3e-16
+
+
+def test_a_small_buffer_writes_the_same(tmp_path, monkeypatch):
+    text = Sentences.encode([["a", "word-that-is-long", "b"], ["b", "é", "a"], ["a", "b"]])
+    trie = estimate(text, LmSettings(order=3))
+    write_arpa(tmp_path / "whole.arpa", trie)
+    monkeypatch.setattr("camber.lm.arpa._BUFFER", 1)
+    monkeypatch.setattr("camber.lm.arpa._AT_ONCE", 2)
+    write_arpa(tmp_path / "pieces.arpa", trie)
+    assert (tmp_path / "pieces.arpa").read_bytes() == (tmp_path / "whole.arpa").read_bytes()
 
 
 number = st.floats(-9, 0).map(lambda value: round(value, 5))

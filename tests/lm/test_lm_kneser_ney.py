@@ -180,6 +180,16 @@ def test_any_amount_of_memory_gives_the_same_model(corpus, order, prune, memory)
         assert small.children.tobytes() == model.children.tobytes()
 
 
+def test_tables_that_grow_give_the_same_model(monkeypatch):
+    rng = np.random.default_rng(5)
+    text = Sentences.encode([rng.choice(list("abcdefgh"), rng.integers(0, 30)).tolist() for _ in range(300)])
+    whole = estimate(text)
+    monkeypatch.setattr("camber.lm.counting._ROOM", 1)
+    again = estimate(text)
+    for name in ("starts", "prefix", "word", "suffix", "probability", "backoff"):
+        assert getattr(again, name).tobytes() == getattr(whole, name).tobytes(), name
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_text_that_is_counted_in_parts_has_the_same_model(monkeypatch, tmp_path, threads):
     rng = np.random.default_rng(4)

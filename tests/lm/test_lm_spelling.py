@@ -11,7 +11,7 @@ from naive import spelling
 
 from camber.kernel import kernel
 from camber.lm.lines import SpelledWords
-from camber.lm.spelling import ANY_BLANK, BETWEEN_FIELDS, set_spelled, spelled_slot, word_end, word_table
+from camber.lm.spelling import ANY_BLANK, BETWEEN_FIELDS, IN_LINE, set_spelled, spelled_slot, word_end, word_table
 
 BYTES = st.one_of(
     st.binary(max_size=20), st.lists(st.sampled_from(b"ab \t\r\n\x0b\x1f!\x00\xa0"), max_size=20).map(bytes)
@@ -50,8 +50,10 @@ def numbered(words):
 def test_words_end_where_a_regular_expression_says(data, at):
     array = np.frombuffer(data, np.uint8)
     at = min(at, len(data))
-    assert _ends(array, at, ANY_BLANK) == spelling.word_end(data, at, in_arpa=False)
-    assert _ends(array, at, BETWEEN_FIELDS) == spelling.word_end(data, at, in_arpa=True)
+    for ends, blank in (
+        (ANY_BLANK, spelling.ANY_BLANK), (IN_LINE, spelling.IN_LINE), (BETWEEN_FIELDS, spelling.IN_ARPA),
+    ):  # fmt: skip
+        assert _ends(array, at, ends) == spelling.word_end(data, at, blank)
 
 
 @given(

@@ -2,10 +2,11 @@
 
 import re
 
+ANY_BLANK, IN_LINE, IN_ARPA = rb"[ \t-\r]", rb"[ \t\n\r]", rb"[ \t\n]|\r(?=\n|\Z)"
 
-def word_end(data, at, *, in_arpa):
-    """Return the place after the word that begins at `at`: in ARPA files only some blanks end one."""
-    blank = rb"[ \t\n]|\r(?=\n|\Z)" if in_arpa else rb"[ \t-\r]"
+
+def word_end(data, at, blank):
+    """Return the place after the word that begins at `at`."""
     match = re.compile(blank).search(data, at)
     return match.start() if match else len(data)
 
