@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from camber.arrays.distinct import number_pieces
-from camber.arrays.ragged import offsets_from, owners_of, places_of, take_ragged
+from camber.arrays.ragged import offsets_from, places_of, take_ragged
 from camber.arrays.types import F8, I4, I8
 from camber.corpus.constraints import Term
 from camber.kernel import kernel
@@ -76,9 +76,10 @@ def lend(
     source[places_of(source_offsets[matches[:, _RULE]] + matches[:, _PLACE], sizes)] = places_of(bases, sizes)
     heard = target.copy()
     target[places_of(target_offsets[matches[:, _RULE]] + matches[:, _TARGET], matches[:, _SIZE])] = wanted
-    there = np.isin(source, [*np.unique(ids[free]).tolist(), *range(known, known + len(words))]) | (source < 0)
+    there = np.zeros(known + len(words) + 2, bool)  # by symbols: those of non-terminals count from the end
+    there[ids[free & (ids >= 0)]] = there[known:] = True
     usable = np.ones(len(rows), bool)
-    usable[owners_of(source_offsets)[~there]] = False
+    usable[np.searchsorted(source_offsets, np.flatnonzero(~there[source]), "right") - 1] = False
     chosen = _best(
         np.flatnonzero(usable),
         number_pieces(source, source_offsets),
@@ -100,10 +101,14 @@ def _matches(grammar: Grammar, kept: I8, kinds: Sequence[tuple[int, ...]]) -> I8
 
     A rule that has nothing but these words is left out, and one whose links do not say what they become.
     """
-    firsts = np.isin(grammar.source, [kind[0] for kind in kinds])
-    near = np.unique(owners_of(grammar.source_offsets)[firsts])
-    near = near[np.isin(near, kept)]
-    matches = np.empty((int(np.count_nonzero(firsts)), 5), np.int64)
+    is_first = np.zeros(len(grammar.source_words) + 2, bool)
+    is_first[[kind[0] for kind in kinds]] = True
+    firsts = np.flatnonzero(is_first[grammar.source])
+    of_kept, with_first = np.zeros((2, len(grammar)), bool)
+    of_kept[kept] = True
+    with_first[np.searchsorted(grammar.source_offsets, firsts, "right") - 1] = True
+    near = np.flatnonzero(of_kept & with_first)
+    matches = np.empty((len(firsts), 5), np.int64)
     flat = np.array([word for kind in kinds for word in kind], np.int64)
     count = _find(
         grammar.source, grammar.source_offsets, grammar.links, grammar.link_offsets, near, flat,
