@@ -126,7 +126,12 @@ def mean_step(data: TuningData, fitted: Callable[[TuningData], tuple[F8, F8]], s
     where they differ by more, it is nearly that of :func:`careful_step`. `fitted` is as there; `folds` are held out in
     turn.
     """
-    tables = held_out(data, _at_every_step(data, fitted), len(STEPS), folds)
+    return mean_step_of(data, _at_every_step(data, fitted), seed, folds)
+
+
+def mean_step_of(data: TuningData, chosen_by: Callable[[I8, I8], list[I8]], seed: int, folds: int = FOLDS) -> float:
+    """Return the same where `chosen_by` gets numbers of sentences, as for :func:`way_by_sentences`."""
+    tables = held_out(data, chosen_by, len(STEPS), folds)
     scores = resampled_scores(data.metric, list(tables), SAMPLES, seed)
     best = (scores if data.metric.higher_is_better else -scores).argmax(1)
     return float(np.array(STEPS)[best].mean())

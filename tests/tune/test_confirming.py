@@ -94,7 +94,7 @@ def test_a_bend_that_they_confirm_is_kept(model: Translator, dev: DevSet) -> Non
 def test_between_the_two_models_rankings_are_between_theirs(
     model: Translator, dev: DevSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("camber.tune.confirming.way_by_sentences", lambda *_: STEPS.index(0.5))
+    monkeypatch.setattr("camber.tune.confirming.mean_step_of", lambda *_: 0.5)
     classical, bent, found = tuned_by(Spoiling(spoils_bins=False), model, dev, "anchored")
     assert found.step == 0.5
     line, curve = shared_lists((classical.decoder, bent.decoder), dev, 20, ONE)
@@ -116,7 +116,12 @@ def test_raw_values_are_taken_or_left(model: Translator, dev: DevSet, monkeypatc
         ways.append(count)
         return 0
 
+    def no_way(data: TuningData, chosen: Any, *more: Any) -> float:
+        ways.append(len(STEPS))
+        return 0.0
+
     monkeypatch.setattr("camber.tune.confirming.way_by_sentences", first_way)
+    monkeypatch.setattr("camber.tune.confirming.mean_step_of", no_way)
     tuned_by(Spoiling(spoils_bins=False), model, dev, "raw")
     tuned_by(Spoiling(spoils_bins=False), model, dev, "anchored")
     assert ways == [2, len(STEPS)]
