@@ -111,9 +111,15 @@ def _matches(grammar: Grammar, kept: I8, kinds: Sequence[tuple[int, ...]]) -> I8
     matches = np.empty((len(firsts), 5), np.int64)
     flat = np.array([word for kind in kinds for word in kind], np.int64)
     count = _find(
-        grammar.source, grammar.source_offsets, grammar.links, grammar.link_offsets, near, flat,
-        offsets_from(map(len, kinds)), matches,
-    )  # fmt: skip
+        np.ascontiguousarray(grammar.source, np.int64),
+        np.ascontiguousarray(grammar.source_offsets, np.int64),
+        np.ascontiguousarray(grammar.links, np.uint8),
+        np.ascontiguousarray(grammar.link_offsets, np.int64),
+        near,
+        flat,
+        offsets_from(map(len, kinds)),
+        matches,
+    )
     return matches[:count]
 
 
