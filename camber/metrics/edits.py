@@ -13,6 +13,7 @@ that was filled from the end.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ def edits(hypotheses: list[list[int]], references: list[list[int]], pairs: I8) -
     ids, offsets = [], []
     for side in (hypotheses, references):
         offsets.append(offsets_from(map(len, side)))
-        ids.append(np.fromiter((word for row in side for word in row), np.int32, int(offsets[-1][-1])))
+        ids.append(np.fromiter(chain.from_iterable(side), np.int32, int(offsets[-1][-1])))
     pairs = np.ascontiguousarray(pairs, np.int64)
     words, columns = (np.diff(side)[pairs[:, k]] for k, side in enumerate(offsets))
     band = np.minimum(columns + 1, 2 * _half(columns / np.maximum(words, 1)) + 1)

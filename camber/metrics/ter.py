@@ -36,7 +36,7 @@ class TER(Metric):
         """Return float64[hypotheses, 2]: edits to the nearest reference, mean reference length."""
         groups = grouped_references(references)
         owner = owners(len(hypotheses), len(groups), sentences)
-        numbers: dict[str, int] = {}
+        numbers = _Numbers()
         known: dict[tuple[int, str], int] = {}
         places = [known.setdefault(key, len(known)) for key in zip(owner.tolist(), hypotheses, strict=True)]
         texts = [self._numbered(text, numbers) for _, text in known]
@@ -54,8 +54,8 @@ class TER(Metric):
             rows[:, 1] = np.add.reduceat(lengths[pairs[:, 1]], starts) / sizes
         return rows[np.array(places, np.int64)]
 
-    def _numbered(self, line: str, numbers: dict[str, int]) -> list[int]:
-        return [numbers.setdefault(word, len(numbers)) for word in self._inner._preprocess_segment(line).split()]
+    def _numbered(self, line: str, numbers: _Numbers) -> list[int]:
+        return list(map(numbers.__getitem__, self._inner._preprocess_segment(line).split()))
 
     def score(self, statistics: npt.ArrayLike) -> Any:
         """Return TER of summed rows: [..., 2] → [...]."""
@@ -67,6 +67,14 @@ class TER(Metric):
     def signature(self, references: int) -> str:
         """Describe the score as sacreBLEU does."""
         return signature_of_sacrebleu(self._inner, references)
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of words, from 0 in the order in which they are asked for."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
 
 
 def ter(how: Conventions) -> TER:
