@@ -4,9 +4,9 @@
     python benchmarks/lm.py [--data ../shared] [--rounds 9] [--lmplz PATH]
 
 Peers: pip's `kenlm` in the same run, ours and theirs in turn, medians; figures of KenLM's programs, which pip does not
-have, from elsewhere (README.md beside this file) as they are. `--lmplz` runs one that you built, in turn with `camber
-lm`: whole commands on one text, medians and ranges, memory, and instructions where valgrind is installed. All times are
-CPU times of one thread.
+install, from elsewhere (README.md beside this file) as they are. `--lmplz` runs one that you built (README.md says how,
+from pip's source package), in turn with `camber lm`: whole commands on one text, medians and ranges, memory, and
+instructions where valgrind is installed. All times are CPU times of one thread.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from peers import CAMBER, OLDER, environment, instructions, lmplz, millions, run
 from camber.corpus import Sentences
 from camber.files import read_lines, words
 from camber.lm.arpa import read_arpa, write_arpa
-from camber.lm.kneser_ney import LmSettings, estimate
+from camber.lm.kneser_ney import LmSettings, estimate, estimate_arpa
 from camber.lm.ngrams import NgramModel
 
 #: elsewhere: lmplz, order 5, multi30k/tok/train.en, the whole command with its best setting, CPU-seconds and MB
@@ -173,7 +173,7 @@ def main() -> None:
         trie = estimate(encoded["train"], LmSettings(order=5))
         write_arpa(plain, trie)
         seconds = in_turn(
-            3,
+            args.rounds,
             lambda: NgramModel.read(plain),
             lambda: kenlm.Model(str(plain)),
             lambda: NgramModel.load(folder, "lm"),
@@ -185,8 +185,7 @@ def main() -> None:
         tokens = len(encoded["train"].ids) / 1e6
 
         def whole() -> None:
-            some = Sentences.encode([words(line) for line in read_lines(text / "train.en")])
-            write_arpa(plain, estimate(some, LmSettings(order=5)))
+            estimate_arpa(text / "train.en", plain, LmSettings(order=5))
 
         seconds = in_turn(5, whole, lambda: estimate(encoded["train"], LmSettings(order=5)))
         for what, taken in zip(("text → ARPA", "ids → n-grams"), seconds, strict=True):

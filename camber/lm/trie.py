@@ -20,8 +20,9 @@ from camber.kernel.table import capacity_for, first_slot, mix, next_slot, same_r
 
 UNKNOWN, BEGIN, END = 0, 1, 2  # the words every model begins with
 SPECIAL = ("<unk>", "<s>", "</s>")
-#: A row of a table of n-grams: a hash of its words, and its number (-1: a free slot)
-_ROW = np.dtype([("key", "i8"), ("row", "i8")])
+#: A row of a table of n-grams: part of a hash of its words, and its number (-1: a free slot). Records are small,
+#: because most of the time goes into waiting for them.
+_ROW = np.dtype([("part", "i4"), ("row", "i4")])
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def trie_from_rows(
     order = len(levels)
     probability, backoff = list(probability), list(backoff)
     tables: list[Records] = [np.empty(0, _ROW)] * order
-    prefixes = [np.zeros(len(level), np.int64) for level in levels]
+    prefixes = [np.zeros(len(level), np.int32) for level in levels]
     for n in range(order, 1, -1):  # from the top, because rows that are put in have prefixes, too
         if len(tables[n - 1]) == 0:
             tables[n - 1] = _index(levels[n - 1], n)
@@ -97,21 +98,22 @@ def trie_from_rows(
             prefix = _find(levels[n - 1], 0, levels[n - 2], tables[n - 2])
         prefixes[n - 1] = prefix
     starts = offsets_from([1, *map(len, levels)])
-    suffixes = [np.zeros(len(levels[0]), np.int64)]
+    suffixes = [np.zeros(len(levels[0]), np.int32)]
     for n in range(2, order + 1):
-        suffix = np.full(len(levels[n - 1]), -1, np.int64)
-        for shorter in range(n - 1, 0, -1):
-            left = np.flatnonzero(suffix < 0)
+        suffix = _find(levels[n - 1], 1, levels[n - 2], tables[n - 2])
+        left = np.flatnonzero(suffix < 0)
+        suffix += np.int32(starts[n - 1])
+        for shorter in range(n - 2, 0, -1):
             if len(left) == 0:
                 break
-            some = levels[n - 1] if len(left) == len(suffix) else levels[n - 1][left]
-            known = _find(some, n - shorter, levels[shorter - 1], tables[shorter - 1])
-            suffix[left] = np.where(known >= 0, known + starts[shorter], -1)
+            known = _find(levels[n - 1][left], n - shorter, levels[shorter - 1], tables[shorter - 1])
+            suffix[left[known >= 0]] = known[known >= 0] + np.int32(starts[shorter])
+            left = left[known < 0]
         suffixes.append(suffix)
     trie = NgramTrie(
         words=tuple(words),
         starts=starts,
-        prefix=_column([np.zeros(1), *(prefix + starts[n] for n, prefix in enumerate(prefixes))], np.int32),
+        prefix=_column([np.zeros(1), *(prefix + np.int32(starts[n]) for n, prefix in enumerate(prefixes))], np.int32),
         word=_column([np.zeros(1), *(level[:, -1] for level in levels)], np.int32),
         suffix=_column([np.zeros(1), *suffixes], np.int32),
         probability=_column([np.zeros(1), *probability], np.float64),
@@ -149,11 +151,11 @@ def _index(rows: I4, order: int) -> Records:
     return table
 
 
-def _find(rows: I4, shift: int, known: I4, table: Records) -> I8:
+def _find(rows: I4, shift: int, known: I4, table: Records) -> I4:
     """Return which row of `known` each row is from column `shift` on, -1 where there is none."""
     if known.shape[1] == 1:
-        return rows[:, shift].astype(np.int64)
-    numbers = np.empty(len(rows), np.int64)
+        return rows[:, shift].copy()
+    numbers = np.empty(len(rows), np.int32)
     _find_rows(rows, shift, known, table, numbers)
     return numbers
 
@@ -169,11 +171,11 @@ def _row_key(rows, row, shift, width):
 @kernel_inlined
 def _row_slot(table, key, rows, row, shift, known):
     """Return the slot that holds, or would hold, a row from column `shift` on."""
-    slot = first_slot(table, key)
+    slot, part = first_slot(table, key), np.int32(key >> 32)  # other bits than those of the slot
     while True:
         record = table[np.uint64(slot)]
         number = record["row"]
-        if number < 0 or (record["key"] == key and same_run(rows[row], shift, known[number], 0, known.shape[1])):
+        if number < 0 or (record["part"] == part and same_run(rows[row], shift, known[number], 0, known.shape[1])):
             return slot
         slot = next_slot(table, slot)
 
@@ -186,7 +188,7 @@ def _index_rows(rows, table):
         slot = _row_slot(table, key, rows, row, 0, rows)
         if table[slot]["row"] >= 0:
             return row
-        table[slot]["key"] = key
+        table[slot]["part"] = np.int32(key >> 32)
         table[slot]["row"] = row
     return -1
 
@@ -194,6 +196,16 @@ def _index_rows(rows, table):
 @kernel
 def _find_rows(rows, shift, known, table, numbers):
     """Look up ``rows[:, shift:shift + width]`` among the known rows; -1 where absent."""
+    width = known.shape[1]
+    # where both are in the order of a text, as ours are, a row that comes for the first time is behind all found so far
+    ahead = np.int64(0)
     for row in range(len(rows)):
-        key = _row_key(rows, row, shift, known.shape[1])
-        numbers[row] = table[_row_slot(table, key, rows, row, shift, known)]["row"]
+        if ahead < len(known) and same_run(rows[row], shift, known[ahead], 0, width):
+            number = np.int64(ahead)
+        else:
+            number = np.int64(
+                table[_row_slot(table, _row_key(rows, row, shift, width), rows, row, shift, known)]["row"]
+            )
+        numbers[row] = number
+        if number >= ahead:
+            ahead = number + 1
