@@ -108,4 +108,6 @@ def test_pairs_nest(line: str) -> None:
 
 def test_the_time_grows_with_the_length_of_a_line() -> None:
     for line in ("*a ", "a* ", "*a <b>b* </b>", '\\"a ', "| a ", "**a *b ~~c ", "_a _b ", "\\n"):
-        marked_up(line * 5_000)  # ends
+        tags = marked_up(line * 5_000)  # ends
+        assert all(one.end <= two.start for one, two in pairwise(tags))
+        assert all(tags[tag.partner].partner == place for place, tag in enumerate(tags) if tag.partner >= 0)
