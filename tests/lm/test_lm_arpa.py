@@ -14,7 +14,6 @@ from naive import backoff
 
 from camber.corpus import Sentences
 from camber.errors import InputError
-from camber.kernel import kernel
 from camber.lm.arpa import _format_number, _parse_number, read_arpa, write_arpa
 from camber.lm.kneser_ney import LmSettings, estimate
 from camber.lm.ngrams import NgramModel
@@ -158,11 +157,6 @@ def test_what_is_written_reads_back_the_same(tmp_path_factory, corpus, order, en
     np.testing.assert_allclose(again.backoff, trie.backoff, atol=5.1e-8)
 
 
-@kernel
-def _number(data, position):
-    return _parse_number(data, position)
-
-
 digits = st.text("0123456789", max_size=11)
 sign = st.sampled_from(["", "-", "+"])
 exponent = st.builds("{}{}{}".format, st.sampled_from("eE"), sign, st.text("0123456789", min_size=1, max_size=2))
@@ -178,7 +172,7 @@ any_number = st.builds("{}{}{}{}{}".format, sign, digits, st.sampled_from(["", "
 )
 def test_numbers_are_those_of_python(text, after, rest):
     whole = "a\t" + text + after + rest
-    value, end, good = _number(np.frombuffer(whole.encode(), np.uint8), 2)
+    value, end, good = _parse_number(np.frombuffer(whole.encode(), np.uint8), 2)
     field = re.match(r"[^ \t\r\n]*", whole[2:])[0]
     try:
         expected = float(field)
@@ -193,11 +187,6 @@ def test_numbers_are_those_of_python(text, after, rest):
             assert value == expected
 
 
-@kernel
-def _text(value, text):
-    return _format_number(value, text, 0)
-
-
 @settings(max_examples=300, deadline=None)
 @given(
     st.floats(-12, 0)
@@ -206,7 +195,7 @@ def _text(value, text):
 )
 def test_numbers_are_written_with_seven_decimals_at_most(value):
     text = np.zeros(40, np.uint8)
-    written = text[: _text(value, text)].tobytes().decode()
+    written = text[: _format_number(value, text, 0)].tobytes().decode()
     assert re.fullmatch(r"-?(0|[1-9]\d*)(\.\d{0,6}[1-9])?", written)
     assert written != "-0"
     assert abs(float(written) - value) <= 5.1e-8 + abs(value) * 3e-16

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import spelling
 
-from camber.kernel import kernel
 from camber.lm.lines import SpelledWords
 from camber.lm.spelling import ANY_BLANK, BETWEEN_FIELDS, IN_LINE, set_spelled, spelled_slot, word_end, word_table
 
@@ -23,18 +22,12 @@ WORDS = st.lists(st.sampled_from(["a", "b", "abcdefg", "é", "字", "\x00", "\x1
 BLANKS = st.sampled_from([" ", "  ", "\t", "\r", "\x0b\x0c", "\n"])
 
 
-@kernel
-def _ends(data, at, ends):
-    return word_end(data, at, ends)
-
-
-@kernel
 def _number(table, spans, data, first, last, number):
     """Return the number of a word, after it was entered with another one if it is new."""
     slot = spelled_slot(table, spans, data, data, first, last)
-    if table[slot]["word"] < 0:
+    if table["word"][slot] < 0:
         set_spelled(table, spans, slot, number, data, first, last)
-    return table[slot]["word"]
+    return table["word"][slot]
 
 
 def numbered(words):
@@ -53,7 +46,7 @@ def test_words_end_where_a_regular_expression_says(data, at):
     for ends, blank in (
         (ANY_BLANK, spelling.ANY_BLANK), (IN_LINE, spelling.IN_LINE), (BETWEEN_FIELDS, spelling.IN_ARPA),
     ):  # fmt: skip
-        assert _ends(array, at, ends) == spelling.word_end(data, at, blank)
+        assert word_end(array, at, ends) == spelling.word_end(data, at, blank)
 
 
 @given(
