@@ -106,15 +106,15 @@ def _table(count: int) -> Array:
 
 def _count_whole(tokens: I4, grams: I4, n: int, words: int, shorter: _Shorter, new: _Columns) -> int:
     """Count the n-grams of a text that is not in parts, in a table that grows with them; return how many there are."""
-    table, place, size, taken = _table(_ROOM), 0, 0, 0
-    while True:
+    table = _table(0)
+    place = size = taken = 0
+    while place < len(tokens):
+        smaller, table = table, _table(max(_ROOM, 2 * int(taken)))
+        _enter_again(smaller, table)
         place, size, taken = _count_level(
             tokens, grams, n, words, shorter, table, new, int(place), int(size), int(taken)
         )
-        if place == len(tokens):
-            return int(size)
-        smaller, table = table, _table(2 * int(taken))
-        _enter_again(smaller, table)
+    return int(size)
 
 
 class _Shorter(NamedTuple):

@@ -91,15 +91,14 @@ def _numbered(data: bytes, scratch: Scratch) -> NumberedText:
     text = np.frombuffer(data, np.uint8)
     size, longest = _sizes(text)
     tokens: I4 = scratch.empty((int(size),), np.int32)
-    table, spans, counts = word_table(_ROOM), np.empty((_ROOM, 2), np.int64), np.zeros(_ROOM, np.int64)
+    spans, counts = np.empty((_ROOM, 2), np.int64), np.zeros(_ROOM, np.int64)
     at = place = used = 0
-    while True:
+    while at < len(data):
+        if used > 0:
+            spans, counts = np.concatenate([spans, spans]), np.concatenate([counts, 0 * counts])
+        table = word_table(len(spans))
+        _enter_again(text, table, spans, int(used))
         at, place, used = _number(text, int(at), int(place), int(used), table, spans, counts, tokens)
-        if at == len(data):
-            break
-        table = word_table(2 * len(spans))
-        spans, counts = np.concatenate([spans, spans]), np.concatenate([counts, 0 * counts])
-        _enter_again(text, table, spans, used)
     spelled = [data[first:last] for first, last in spans[:used].tolist()]
     by_spelling = np.array(sorted(range(used), key=spelled.__getitem__), np.int64)
     order: list[int] = by_spelling[np.argsort(-counts[by_spelling], kind="stable")].tolist()

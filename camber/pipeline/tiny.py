@@ -48,7 +48,7 @@ from camber.formats.moses.phrase_table_writing import PHRASE_TABLE, REORDERING_T
 from camber.formats.moses.rule_table import read_moses_rules
 from camber.kernel.table import empty_table, insert
 from camber.lm.arpa import read_arpa, write_arpa
-from camber.lm.kneser_ney import LmSettings, estimate
+from camber.lm.kneser_ney import LmSettings, estimate, estimate_arpa
 from camber.lm.ngrams import NgramModel
 from camber.lm.trie import NgramTrie
 from camber.memory.segments import Segments
@@ -378,5 +378,7 @@ def _use_files(folder: Path, store: RuleStore, trie: NgramTrie, alignment: Align
     read_moses_rules(folder / "rules").grammar(Input(["a"]))
     write_arpa(folder / "lm.arpa", trie)
     read_arpa(folder / "lm.arpa")
+    write_lines(folder / "text", ["a b", "b"])
+    estimate_arpa(folder / "text", folder / "own.arpa", LmSettings(order=2))
     write_pharaoh(folder / "links", alignment)
     read_pharaoh(folder / "links")
