@@ -1,6 +1,7 @@
 """Sparse regression for machine translation (bicici): Tables 1 to 4 and Figures 2 to 4.
 
     python experiments/bicici/run.py [--data ../shared] [--work FOLDER] [--corpora multi30k,tatoeba,eutrans] [--write]
+                                     [--jobs 1 | --threads 2 | --cluster ADDRESS]
     python experiments/bicici/run.py --quick
 
 Sets are drawn as in the paper; regressors, thresholds and weights are chosen on dev, and dev2 and test are looked at by
@@ -25,6 +26,7 @@ import features  # noqa: E402
 import figures  # noqa: E402
 import tables  # noqa: E402
 from decoding import GRAPHS, TABLES, systems  # noqa: E402
+from engines import add_jobs, jobs_of  # noqa: E402
 from steps import arguments, kept, write_tables  # noqa: E402
 from texts import CORPORA, Text  # noqa: E402
 
@@ -38,6 +40,7 @@ def main() -> None:
     """Run what is missing and print the tables."""
     parser = arguments(__doc__, HERE)
     parser.add_argument("--corpora", default=",".join(CORPORA))
+    add_jobs(parser, jobs=1)  # a corpus each
     parser.add_argument("--quick", action="store_true", help="a few sentences, to see that everything runs")
     parser.add_argument("--only-tables", action="store_true", help="run nothing, and tell what there is")
     options = parser.parse_args()
@@ -49,8 +52,8 @@ def main() -> None:
     work = options.work / "quick" if options.quick else options.work
     work.mkdir(parents=True, exist_ok=True)
     if not options.only_tables:
-        for name in names:
-            run(Text(CORPORA[name], options.data, work, options.quick))
+        for _ in jobs_of(options, jobs_each=1).map(run, (options.data, work, options.quick), names):
+            pass
     report = tables.report(work, names)
     print(report)
     if options.write:
@@ -58,9 +61,10 @@ def main() -> None:
         figures.draw(HERE, work)
 
 
-def run(text: Text) -> None:
+def run(shared: tuple[Path, Path, bool], name: str) -> None:
     """Do all of one corpus."""
-    name, work = text.corpus.name, text.work
+    text = Text(CORPORA[name], *shared)
+    work = text.work
 
     def keep(condition: str, make: Any) -> Any:
         place = work / f"{condition.replace(', ', '.').replace(' ', '-')}.json"
@@ -107,4 +111,6 @@ def run(text: Text) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from run import main as start  # by the name that processes and workers know
+
+    start()

@@ -2,6 +2,7 @@
 
     python experiments/clark2014/bends.py [--data ../shared] [--work FOLDER] [--sets NAME,…] [--replicas 3]
                                           [--part choose|test|tables] [--bits 4,8,12] [--betas 3,10,…] [--write]
+                                          [--jobs 1 | --threads 2 | --cluster ADDRESS]
 
 `--part choose` tries strengths for every number of bits, judged on held-out text; `--part test` tunes every kind of
 bend with what was chosen, the defaults of the package, and translates test. Finished runs are kept in the
@@ -37,6 +38,7 @@ from camber.tune.loop import Outcome, TuneSettings, tune_bent
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from engines import add_jobs, jobs_of  # noqa: E402
 from sets import TEXTS, Lines, Set, read_set, trained  # noqa: E402
 from steps import arguments, kept, write_tables  # noqa: E402
 
@@ -80,17 +82,19 @@ def main() -> None:
     parser.add_argument("--part", choices=("choose", "test", "tables"), default="test")
     parser.add_argument("--bits", default=",".join(map(str, BITS)), help="of those that are tried")
     parser.add_argument("--betas", default=",".join(f"{beta:g}" for beta in BETAS), help="of those that are tried")
+    add_jobs(parser, jobs=1)
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     show()
     names = options.sets.split(",")
     todo = {"choose": strengths(options), "test": options.kinds.split(","), "tables": []}[options.part]
-    work = choose if options.part == "choose" else test
+    for name in names if todo else ():
+        opened(name, options.data, options.work)  # trained, before several jobs want it
+    engine, shared = jobs_of(options), (options.data, options.work)
     for one in todo:
-        for replica in range(options.replicas):
-            for name in names:
-                run = Run(name, replica, options.part, one)
-                kept(run.place(options.work), partial(work, run, options.data, options.work))
+        runs = [Run(name, replica, options.part, one) for replica in range(options.replicas) for name in names]
+        for _ in engine.map(keep, shared, runs):
+            pass
     tables = "\n\n".join(filter(None, [test_table(names, options), choosing_table(names, options)]))
     print(tables)
     if options.write:
@@ -98,6 +102,11 @@ def main() -> None:
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def keep(shared: tuple[Path, Path], run: Run) -> None:
+    """Do a run, unless its result is there."""
+    kept(run.place(shared[1]), partial(choose if run.part == "choose" else test, run, *shared))
 
 
 @cache
@@ -151,26 +160,26 @@ def strengths(options: Any) -> list[str]:
 def choose(run: Run, data: Path, work: Path) -> dict[str, Any]:
     """Tune with a number of bits and a strength; return the statistics of the text to choose by."""
     whole, model = opened(run.name, data, work)
-    seen, seed, start = texts(model, whole, run.replica), 1 + 1000 * run.replica, time.process_time()
+    seen, seed, start = texts(model, whole, run.replica), 1 + 1000 * run.replica, time.thread_time()
     outcome = classical(run, model, seen, seed, work)
     if run.what != LOG:
         bits, beta = run.what.split()
         settings = TuneSettings(iterations=QUICK, bits=int(bits), beta=float(beta))
         outcome = bent(KINDS[0], outcome, seen, settings, seed)
-    return {"statistics": {run.what: translated(outcome, seen.hyper)}, "cpu": time.process_time() - start}
+    return {"statistics": {run.what: translated(outcome, seen.hyper)}, "cpu": time.thread_time() - start}
 
 
 def test(run: Run, data: Path, work: Path) -> dict[str, Any]:
     """Tune a kind, go as far as held-out sentences confirm, and translate test with and without this caution."""
     whole, model = opened(run.name, data, work)
-    seen, seed, start = texts(model, whole, run.replica), 1 + 1000 * run.replica, time.process_time()
+    seen, seed, start = texts(model, whole, run.replica), 1 + 1000 * run.replica, time.thread_time()
     first = classical(run, model, seen, seed, work)
     settings = TuneSettings(iterations=MORE, bend=run.what)
     second = bent(run.what, first, seen, settings, seed)
     careful = confirmed(first, second, seen.weight, settings, seed, ENGINE)
     found = {LOG: translated(first, seen.test), incautious(run.what): translated(second, seen.test)}
     found[run.what] = translated(careful.outcome, seen.test)
-    return {"statistics": found, "step": careful.step, "cpu": time.process_time() - start}
+    return {"statistics": found, "step": careful.step, "cpu": time.thread_time() - start}
 
 
 def incautious(kind: str) -> str:
@@ -271,4 +280,6 @@ def choosing_table(names: Sequence[str], options: Any) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    from bends import main as start  # by the name that processes and workers know
+
+    start()

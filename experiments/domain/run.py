@@ -18,10 +18,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from engines import add_engine, engine_of
 from steps import arguments, kept, write_tables
 
 import camber
-from camber.engine import Threads
 from camber.files import read_lines, write_lines
 from camber.metrics.bleu import BLEU
 from camber.metrics.chrf import ChrF
@@ -29,7 +29,6 @@ from camber.metrics.significance import paired_bootstrap
 from camber.pipeline.settings import TrainSettings
 
 FOLDER = Path(__file__).resolve().parent
-ONE = Threads(1)
 OWN, GENERAL = "pythondocs-fr-en", "tatoeba-fr-en"
 #: condition → weights of the general text and the own one (0: not there), and whether there is a language model
 CONDITIONS = {
@@ -62,7 +61,7 @@ def trained(condition: str, own_file: Path, options: argparse.Namespace) -> camb
         dev_source=options.work / "tune.fr",
         dev_target=options.work / "tune.en",
         settings=settings,
-        engine=ONE,
+        engine=engine_of(options),
     )
 
 
@@ -70,10 +69,12 @@ def table(own: int, choosing: list[list[str]], test: list[list[str]], options: a
     """Train all conditions with so many pairs of the own domain, choose one, judge it; return what to write of it."""
     own_file = options.work / f"own-{own}.tsv"
 
+    engine = engine_of(options)
+
     def judged(condition: str) -> Any:
         def work() -> Any:
             model = trained(condition, own_file, options)
-            outputs = {"dev": model.translate(choosing[0], ONE), "test": model.translate(test[0], ONE)}
+            outputs = {"dev": model.translate(choosing[0], engine), "test": model.translate(test[0], engine)}
             return {"outputs": outputs, "weights": model.weights.values}
 
         name = condition if condition == "general" else f"{own}-{condition.replace(':', '-').replace(' ', '')}"
@@ -110,6 +111,7 @@ def table(own: int, choosing: list[list[str]], test: list[list[str]], options: a
 def main() -> None:
     """Write the corpora, and a table for each size of the own domain."""
     parser = arguments(__doc__, FOLDER)
+    add_engine(parser, threads=1)
     parser.add_argument("--general", type=int, default=158_000, help="pairs of the general text, at most")
     parser.add_argument("--own", type=int, nargs="+", default=[18_817, 3_000], help="pairs of the own domain, at most")
     options = parser.parse_args()

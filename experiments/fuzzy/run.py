@@ -18,10 +18,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from engines import add_engine, engine_of
 from steps import arguments, kept, write_tables
 
 import camber
-from camber.engine import Threads
+from camber.engine import Engine
 from camber.files import read_lines, write_lines
 from camber.metrics.bleu import BLEU
 from camber.metrics.chrf import ChrF
@@ -31,7 +32,6 @@ from camber.pipeline.settings import TrainSettings
 
 FOLDER = Path(__file__).resolve().parent
 SET = "pythondocs-fr-en"
-ONE = Threads(1)
 THRESHOLDS = 0.5, 0.6, 0.7, 0.8, 0.9
 BANDS = 50, 70, 90
 DRAWN = 2000
@@ -57,14 +57,18 @@ def parted(data: Path, work: Path) -> None:
         write_lines(work / f"others.{side}", [line for row, line in enumerate(lines) if row not in drawn])
 
 
-def trained(source: Path, target: Path, model: Path, **more: Any) -> camber.Translator:
+def trained(source: Path, target: Path, model: Path, engine: Engine, **more: Any) -> camber.Translator:
     """Train with all defaults."""
     settings = TrainSettings.from_dict({"text": {"source_lang": "fr", "target_lang": "en"}})
-    return camber.train(source, target, model, settings=settings, engine=ONE, **more)
+    return camber.train(source, target, model, settings=settings, engine=engine, **more)
 
 
 def translated(
-    model: camber.Translator, lines: list[str], reference: list[str], thresholds: tuple[float | None, ...]
+    model: camber.Translator,
+    lines: list[str],
+    reference: list[str],
+    thresholds: tuple[float | None, ...],
+    engine: Engine,
 ) -> Any:
     """Translate the lines that have a match, without it and with repair from each threshold."""
     found = [next(iter(model.matches(line, BANDS[0] / 100, 1)), None) for line in lines]
@@ -75,7 +79,7 @@ def translated(
         "percent": [found[row].percent for row in rows],
         "memory": [found[row].target for row in rows],
         "reference": [reference[row] for row in rows],
-        **{str(threshold): model.translate(chosen, ONE, fuzzy=threshold) for threshold in thresholds},
+        **{str(threshold): model.translate(chosen, engine, fuzzy=threshold) for threshold in thresholds},
     }
 
 
@@ -106,22 +110,23 @@ def table(found: Any, repaired: str, metrics: dict[str, Metric]) -> list[str]:
 def main() -> None:
     """Choose a threshold on dev, judge it on test and on lines of known documents."""
     parser = arguments(__doc__, FOLDER)
+    add_engine(parser, threads=1)
     parser.add_argument("--model", type=Path, help="a trained model with a memory")
     parser.add_argument("--part-model", type=Path, help="a model of the training text without the lines drawn")
     options = parser.parse_args()
     data = options.data / "data" / SET
     if not data.is_dir():
         raise SystemExit(f"{data}: no such folder; name the data folder with --data")
-    work = options.work
+    work, engine = options.work, engine_of(options)
     work.mkdir(parents=True, exist_ok=True)
     dev_text, test_text = ([read_lines(data / f"{name}.{side}") for side in ("fr", "en")] for name in ("dev", "test"))
     if options.model:
         model = camber.load(options.model)
     else:
         given = {"dev_source": data / "dev.fr", "dev_target": data / "dev.en"}
-        model = trained(data / "train.fr", data / "train.en", work / "model", **given)
+        model = trained(data / "train.fr", data / "train.en", work / "model", engine, **given)
     metrics: dict[str, Metric] = {"BLEU": BLEU(tokenize="13a"), "chrF": ChrF()}
-    dev = kept(work / "dev.json", lambda: translated(model, *dev_text, (None, *THRESHOLDS)))
+    dev = kept(work / "dev.json", lambda: translated(model, *dev_text, (None, *THRESHOLDS), engine))
     everything = list(range(len(dev["percent"])))
     systems = {"without": "None"} | {f"{100 * threshold:.0f} %": str(threshold) for threshold in THRESHOLDS}
     scores = {
@@ -135,7 +140,7 @@ def main() -> None:
     same = [equal(dev[key], dev["reference"], everything) for key in systems.values()]
     rows.append("| lines like the reference | " + " | ".join(map(str, same)) + " |")
     best = max(THRESHOLDS, key=lambda threshold: scores[f"{100 * threshold:.0f} %"][0])
-    test = kept(work / f"test-{best}.json", lambda: translated(model, *test_text, (None, best)))
+    test = kept(work / f"test-{best}.json", lambda: translated(model, *test_text, (None, best), engine))
     rows += [f"\nChosen on dev: {100 * best:.0f} %. Test, other documents:\n", *table(test, str(best), metrics)]
 
     def of_known_documents() -> Any:
@@ -143,9 +148,9 @@ def main() -> None:
         if options.part_model:
             part = camber.load(options.part_model)
         else:
-            part = trained(work / "others.fr", work / "others.en", work / "part", tuned=False, held_out=0)
+            part = trained(work / "others.fr", work / "others.en", work / "part", engine, tuned=False, held_out=0)
         lines, reference = (read_lines(work / f"drawn.{side}") for side in ("fr", "en"))
-        return translated(part.reweighted(model.weights), lines, reference, (None, best))
+        return translated(part.reweighted(model.weights), lines, reference, (None, best), engine)
 
     rows += ["\nLines of the training's own documents:\n"]
     rows += table(kept(work / f"drawn-{best}.json", of_known_documents), str(best), metrics)

@@ -97,9 +97,9 @@ def make_lists(text: Path, language: str, sizes: Sizes, work: Path, jobs: int) -
 def _kept(place: Path, make: Callable[[], TuningData]) -> TuningData:
     """Return the list of a file, or make and keep it; an interrupted run leaves nothing."""
     if not place.exists():
-        start, cpu = time.time(), time.process_time()
+        start, cpu = time.time(), time.thread_time()
         data = make()
-        spent = np.array([time.time() - start, time.process_time() - cpu])
+        spent = np.array([time.time() - start, time.thread_time() - cpu])
         part = place.with_suffix(".part.npz")
         np.savez(
             part,

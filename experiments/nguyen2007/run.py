@@ -1,6 +1,7 @@
 """Non-parametric features and expected BLEU (nguyen2007) on German and French to English: its Table 1 and Figures 1-3.
 
-    python experiments/nguyen2007/run.py [--data ../shared] [--work FOLDER] [--jobs 2] [--languages de,fr] [--write]
+    python experiments/nguyen2007/run.py [--data ../shared] [--work FOLDER] [--languages de,fr] [--write]
+                                         [--jobs 2 | --threads 2 | --cluster ADDRESS]
     python experiments/nguyen2007/run.py --quick
 
 Lists over all training text are made fold by fold (`camber nbest-folds`); dev and test are translated by the system of
@@ -16,9 +17,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for the workers: theirs are the languages, not the vectors
@@ -27,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 import figures  # noqa: E402
+from engines import add_jobs, jobs_of  # noqa: E402
 from lists import Sizes, make_lists  # noqa: E402
 from steps import arguments, multi30k, write_tables  # noqa: E402
 from systems import Scale, Trainer  # noqa: E402
@@ -57,7 +57,7 @@ QUICK = Plan(
 def main() -> None:
     """Run what is missing and print the tables."""
     parser = arguments(__doc__, HERE)
-    parser.add_argument("--jobs", type=int, default=2, help="language pairs at a time")
+    add_jobs(parser)  # a language pair each
     parser.add_argument("--languages", default=",".join(LANGUAGES))
     parser.add_argument("--quick", action="store_true", help="a few sentences, to see that everything runs")
     options = parser.parse_args()
@@ -69,9 +69,8 @@ def main() -> None:
     names = options.languages.split(",")
     if unknown := [name for name in names if name not in LANGUAGES]:
         parser.error(f"--languages: no {', '.join(unknown)}; there are {', '.join(LANGUAGES)}")
-    with ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=1) as pool:
-        for task in [pool.submit(run, text, name, plan, options.work) for name in names]:
-            task.result()
+    for _ in jobs_of(options, jobs_each=1).map(run, (text, plan, options.work), names):
+        pass
     report = "\n\n".join(tell(options.work, names))
     print(report)
     if options.write:
@@ -80,8 +79,9 @@ def main() -> None:
             figures.draw(HERE, name, *(_read(options.work / f"{name}.{what}.json") for what in ("starts", "binned")))
 
 
-def run(text: Path, language: str, plan: Plan, work: Path) -> None:
+def run(shared: tuple[Path, Plan, Path], language: str) -> None:
     """Do all of one language pair."""
+    text, plan, work = shared
     lists = make_lists(text, language, plan.sizes, work, 1)
     trainer = Trainer(language, lists, plan.scale, work)
     chosen = trainer.choose()
@@ -105,4 +105,6 @@ def _read(place: Path) -> dict:
 
 
 if __name__ == "__main__":
-    main()
+    from run import main as start  # by the name that processes and workers know
+
+    start()

@@ -98,12 +98,12 @@ class Trainer:
         """The weights of the linear model, trained on the lists of the training text."""
         place = self.work / f"{self.language}.baseline.npy"
         if not place.exists():
-            start, cpu = time.time(), time.process_time()
+            start, cpu = time.time(), time.thread_time()
             data = self.lists["train"]
             begin = Weights.read(self.work / f"{self.language}.weights.tsv", data.names).vector(data.names)
             tuned = ExpectedBleu(steps=200).fit(data, begin, seed=1, engine=self.engine)
             np.save(place, tuned.weights)
-            self._keep(Job("Baseline"), tuned.weights, {}, time.time() - start, time.process_time() - cpu)
+            self._keep(Job("Baseline"), tuned.weights, {}, time.time() - start, time.thread_time() - cpu)
         return np.load(place)
 
     # --- kernels ------------------------------------------------------------------------------------------------------
@@ -132,10 +132,10 @@ class Trainer:
             return perceptron_kernels(points, data.sentence_offsets, data.scores(self.baseline), data.oracle())
         place = self.work / f"{self.language}.ml.{kernels.count}.npz"
         if not place.exists():
-            start, cpu = time.time(), time.process_time()
+            start, cpu = time.time(), time.thread_time()
             drawn = np.random.default_rng(1).permutation(len(points))[: self.scale.em_points]
             fitted = fit_mixture(points[np.sort(drawn)], min(kernels.count, len(drawn)), seed=1, engine=self.engine)
-            mixture, spent = fitted.mixture, np.array([time.time() - start, time.process_time() - cpu])
+            mixture, spent = fitted.mixture, np.array([time.time() - start, time.thread_time() - cpu])
             part = place.with_suffix(".part.npz")
             np.savez(part, means=mixture.means, variances=mixture.variances, log_priors=mixture.log_priors, spent=spent)
             part.rename(place)
@@ -170,7 +170,7 @@ class Trainer:
         return [result for result in results if result is not None]
 
     def _train(self, job: Job, wide: TuningData, dev: TuningData, dropped: float) -> None:
-        start, cpu = time.time(), time.process_time()
+        start, cpu = time.time(), time.thread_time()
         linear = len(self.baseline)
         weights = np.concatenate([self.baseline, np.zeros(wide.bins)])
         prior = Prior(1.0 / job.variance if job.variance else 0.0, int((~wide.fixed[:linear]).sum()))
@@ -185,7 +185,7 @@ class Trainer:
             "train": score_of(wide, tuned.weights),
             "dev": score_of(dev, tuned.weights),
         }
-        self._keep(job, tuned.weights, facts, time.time() - start, time.process_time() - cpu)
+        self._keep(job, tuned.weights, facts, time.time() - start, time.thread_time() - cpu)
 
     def _keep(self, job: Job, weights: np.ndarray, facts: Result, seconds: float, cpu: float) -> None:
         place = self.work / job.place(self.language)

@@ -65,9 +65,9 @@ class Replica:
         else:
             for part in ("train", "select") if function == self._fit else ("test",):
                 self.lists(part)  # not on any row's account
-        start, cpu = time.time(), time.process_time()
+        start, cpu = time.time(), time.thread_time()
         result = function(job)
-        spent = {"seconds": time.time() - start, "cpu": time.process_time() - cpu}
+        spent = {"seconds": time.time() - start, "cpu": time.thread_time() - cpu}
         print(f"done: {job}, {spent['seconds']:.0f} s", flush=True)
         return {"job": asdict(job), **result, **spent}
 
@@ -98,11 +98,11 @@ class Replica:
         """Make the lists of a set with the weights of MERT and all features, once."""
         if part not in self._lists:
             place = self.work / f"{self.name}.lists.{part}.{self.replica}.seconds"
-            start, cpu = time.time(), time.process_time()
+            start, cpu = time.time(), time.thread_time()
             names = opened(self.work, self.name, "base", self.scale.pop_limit).decoder.names
             self._lists[part] = make_lists(self.large, *self.lines(part), self.scale.nbest, names)
             seconds = time.time() - start
-            place.write_text(json.dumps({"seconds": seconds, "cpu": time.process_time() - cpu}))
+            place.write_text(json.dumps({"seconds": seconds, "cpu": time.thread_time() - cpu}))
             print(f"{self.name}, {part}, replica {self.replica}: {self._lists[part]}, {seconds:.0f} s", flush=True)
         return self._lists[part]
 
@@ -112,7 +112,7 @@ class Replica:
         said = hashlib.sha256(json.dumps(self.scale.told(self.name), sort_keys=True).encode()).hexdigest()[:8]
 
         def tune() -> Result:
-            start, cpu = time.time(), time.process_time()
+            start, cpu = time.time(), time.thread_time()
             model = opened(self.work, self.name, "base", self.scale.pop_limit)
             source, target = self.lines("train")
             settings = TuneSettings(
@@ -120,7 +120,7 @@ class Replica:
             )
             tuned = tune_translator(model, source, [target], settings, seed=self.seed, engine=Threads(1))
             print(f"{self.name}, replica {self.replica}: MERT {tuned}, {time.time() - start:.0f} s", flush=True)
-            spent = {"seconds": time.time() - start, "cpu": time.process_time() - cpu}
+            spent = {"seconds": time.time() - start, "cpu": time.thread_time() - cpu}
             return {"weights": dict(tuned.weights.values), **spent}
 
         weights: dict[str, float] = kept(self.work / f"{self.name}.mert.{self.replica}.{said}.json", tune)["weights"]

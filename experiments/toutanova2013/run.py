@@ -1,6 +1,7 @@
 """Boosted features (toutanova2013) on Finnish and German to English: its Table 2, and trees inside the decoder.
 
-    python experiments/toutanova2013/run.py [--data ../shared] [--work FOLDER] [--jobs 2] [--texts fi,de] [--write]
+    python experiments/toutanova2013/run.py [--data ../shared] [--work FOLDER] [--texts fi,de] [--write]
+                                            [--jobs 2 | --threads 2 | --cluster ADDRESS]
     python experiments/toutanova2013/run.py --no-test
     python experiments/toutanova2013/run.py --quick
 
@@ -13,18 +14,17 @@ test set.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import camber
-from camber.engine import Threads
+from camber.engine import Engine, Threads
 from camber.pipeline.settings import TrainSettings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for the workers: theirs are the jobs, not the vectors
@@ -33,6 +33,8 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 from conditions import FULL, QUICK, Scale, choose, jobs_of, read  # noqa: E402
+from engines import Processes, add_jobs, engine_of  # noqa: E402
+from engines import jobs_of as where_of  # noqa: E402
 from replica import Replica  # noqa: E402
 from steps import arguments, write_tables  # noqa: E402
 from tables import cost, report_of  # noqa: E402
@@ -42,7 +44,7 @@ from texts import TEXTS, cut  # noqa: E402
 def main() -> None:
     """Run what is missing and print the tables."""
     parser = arguments(__doc__, HERE)
-    parser.add_argument("--jobs", type=int, default=2)
+    add_jobs(parser)
     parser.add_argument("--texts", default=",".join(TEXTS))
     parser.add_argument("--quick", action="store_true", help="a few sentences, to see that everything runs")
     parser.add_argument("--no-test", action="store_true", help="learn, and leave the test set alone")
@@ -57,17 +59,18 @@ def main() -> None:
         parser.error(f"--texts: no text {', '.join(unknown)}; there are {', '.join(TEXTS)}")
     if not options.show:
         for name in names:
-            train(name, scale, options.data, work, options.jobs)
-        learn(names, scale, work, options.jobs)
+            train(name, scale, options.data, work, options)
+        where = where_of(options, jobs_each=1)
+        learn(names, scale, work, where)
         if not options.no_test:
-            test(names, scale, work, options.jobs)
+            test(names, scale, work, where)
     report = "\n\n".join([*(part for name in names for part in report_of(name, scale, work)), cost(work)])
     print(report)
     if options.write:
         write_tables(HERE, report)
 
 
-def train(name: str, scale: Scale, data: Path, work: Path, jobs: int) -> None:
+def train(name: str, scale: Scale, data: Path, work: Path, options: argparse.Namespace) -> None:
     """Cut the text, and train the systems with both sets of features, untuned; those that exist are taken."""
     text = TEXTS[name]
     folder = cut(text, scale.sizes[name], data, work)
@@ -81,53 +84,47 @@ def train(name: str, scale: Scale, data: Path, work: Path, jobs: int) -> None:
             held_out=0,
             tuned=False,
             settings=TrainSettings.from_dict(settings),
-            engine=Threads(jobs),
+            engine=engine_of(options) if options.cluster else Threads(options.threads or options.jobs),
         )
         print(f"trained: {name}, {features}, {time.time() - start:.0f} s", flush=True)
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, get_context("spawn"), max_tasks_per_child=1)
-
-
-def learn(names: Sequence[str], scale: Scale, work: Path, jobs: int) -> None:
+def learn(names: Sequence[str], scale: Scale, work: Path, where: Processes | Engine) -> None:
     """Learn what is missing; the first replica of a text also chooses for the others."""
-    with _pool(jobs) as pool:
-        waiting = {pool.submit(learn_replica, name, 0, scale, work) for name in names}
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for task in done:
-                name, replica = task.result()
-                others = range(1, scale.replicas) if replica == 0 else ()
-                waiting |= {pool.submit(learn_replica, name, other, scale, work) for other in others}
+    for replicas in ((0,), range(1, scale.replicas)):
+        for _ in where.map(learn_replica, (scale, work), [(name, replica) for replica in replicas for name in names]):
+            pass
 
 
-def test(names: Sequence[str], scale: Scale, work: Path, jobs: int) -> None:
+def test(names: Sequence[str], scale: Scale, work: Path, where: Processes | Engine) -> None:
     """Translate the test sets with what was chosen; refused while anything is missing."""
     for name in names:
         jobs_of(name, scale, partial(read, scale=scale, work=work), whole=True)
-    with _pool(jobs) as pool:
-        for task in [pool.submit(test_replica, n, r, scale, work) for n in names for r in range(scale.replicas)]:
-            task.result()
+    replicas = [(name, replica) for name in names for replica in range(scale.replicas)]
+    for _ in where.map(test_replica, (scale, work), replicas):
+        pass
 
 
-def learn_replica(name: str, replica: int, scale: Scale, work: Path) -> tuple[str, int]:
+def learn_replica(shared: tuple[Scale, Path], what: tuple[str, int]) -> None:
     """Run all jobs of a replica."""
+    (scale, work), (name, replica) = shared, what
     place = Replica(name, replica, scale, work)
     if replica == 0:
         choose(name, scale, place.run)
     else:
         for job in choose(name, scale, partial(read, scale=scale, work=work)).values():
             place.run(replace(job, replica=replica))
-    return name, replica
 
 
-def test_replica(name: str, replica: int, scale: Scale, work: Path) -> None:
+def test_replica(shared: tuple[Scale, Path], what: tuple[str, int]) -> None:
     """Translate the test set with all models of a replica."""
+    (scale, work), (name, replica) = shared, what
     place = Replica(name, replica, scale, work)
     for jobs in jobs_of(name, scale, partial(read, scale=scale, work=work), whole=True).values():
         place.test(jobs[replica])
 
 
 if __name__ == "__main__":
-    main()
+    from run import main as start  # by the name that processes and workers know
+
+    start()
