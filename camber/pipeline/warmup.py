@@ -6,6 +6,7 @@ that comes second waits for the first one's (`camber.kernel`).
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import queue
@@ -24,22 +25,25 @@ _WORKER = "from camber.pipeline.warmup import work; work()"
 
 def warm_up(processes: int | None = None) -> None:
     """Run every stage on a few sentence pairs; the compiled code stays in the cache folder."""
-    from camber.pipeline.tiny import PIECES
-
     start = time.monotonic()
     waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-    for piece in PIECES:
-        waiting.put(piece.__name__)
-    with step("warm up", total=len(PIECES), unit="pieces") as done:
-        workers = [_Worker(waiting, done) for _ in range(max(1, processes or _cores()))]
-        try:
+    workers: list[_Worker] = []
+    try:
+        for _ in range(max(1, processes or _cores())):
+            workers.append(_Worker(waiting))
+        from camber.pipeline.tiny import PIECES  # takes a second, in which the processes begin
+
+        for piece in PIECES:
+            waiting.put(piece.__name__)
+        with step("warm up", total=len(PIECES), unit="pieces") as done:
             for worker in workers:
+                worker.done = done
                 worker.start()
             for worker in workers:
                 worker.join()
-        finally:
-            for worker in workers:
-                worker.stop()
+    finally:
+        for worker in workers:
+            worker.stop()
     failed = [worker.failed for worker in workers if worker.failed]
     if failed:
         raise CamberError(f"kernels could not be compiled: {failed[0]}")
@@ -53,9 +57,11 @@ def _cores() -> int:
 class _Worker(threading.Thread):
     """Gives pieces to a process, one when the one before is done, and tells which kernels it compiles."""
 
-    def __init__(self, waiting: queue.SimpleQueue[str], done: Step) -> None:
+    done: Step  # to be told of pieces
+
+    def __init__(self, waiting: queue.SimpleQueue[str]) -> None:
         super().__init__(daemon=True)
-        self.waiting, self.done, self.failed = waiting, done, ""
+        self.waiting, self.failed = waiting, ""
         variables = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | os.environ
         variables["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         self.process = subprocess.Popen(
@@ -91,13 +97,14 @@ class _Worker(threading.Thread):
     def stop(self) -> None:
         """End the process, whatever it does."""
         if self.process.poll() is None:
-            if self.failed or self.is_alive():
+            if self.failed or self.is_alive() or self.ident is None:  # the last: never begun
                 self.process.kill()
             self.process.wait()
 
 
 def work() -> None:
     """Do the pieces that standard input names, and tell on standard output what was compiled and when one is done."""
+    gc.disable()  # looking for garbage took an eighth of the time; the process ends soon
     from camber.pipeline.tiny import PIECES, Tiny
 
     log.setLevel(logging.ERROR)  # what a tiny corpus gives cause to say is of no interest
