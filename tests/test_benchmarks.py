@@ -108,3 +108,15 @@ def test_instructions_are_counted(module, tmp_path) -> None:
 def test_scores_of_a_list_are_those_of_its_first_hypotheses(module) -> None:
     lines = ["0 ||| a b ||| LM= -1 ||| -2.5", "0 ||| a ||| LM= -1 ||| -9", "1 ||| c ||| LM= -1 ||| -3.5"]
     assert module("peers").mean_score(lines) == -3.0
+
+
+def test_memory_that_grows_in_the_second_half_of_a_soak_is_not_flat(module) -> None:
+    soak = module("soak")
+
+    def verdict(own: list[float]) -> bool:
+        series = [soak.Memory(5.0 * k, megabytes, 0.0, 10) for k, megabytes in enumerate(own)]
+        return bool(soak._series(series, series))
+
+    assert verdict([200 + min(k, 50) for k in range(100)])  # it reached its size
+    assert not verdict([200 + 0.6 * k for k in range(100)])
+    assert verdict([])
