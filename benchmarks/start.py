@@ -71,6 +71,7 @@ def main() -> int:
             ("warmup", ("warmup",)),
         ):
             first = started(words, folder, cache=folder / f"cache-{what}")
+            note(f"camber {what}, nothing compiled, CPU-s", first.cpu, more_is_better=False)
             kept = sum(path.stat().st_size for path in (folder / f"cache-{what}").rglob("*") if path.is_file())
             print(
                 f"{'camber ' + what:<34}{first.cpu:8.1f}{first.wall:8.1f}   {kept / 1e6:.1f} MB of kernels", flush=True
