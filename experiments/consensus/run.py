@@ -4,7 +4,8 @@
 
 For every set, both models are trained, tuned by PRO on dev, and translate test with and without minimum Bayes risk;
 then both translate together, untuned and with weights that `camber combine` fits on dev. On the sets of `MANY`, further
-models are joined, which differ in their alignment or in their features. Test is translated once. Finished
+models are joined, which differ in their alignment, their features or their tuner: of several groups, the one that is
+best on dev is asked for longer lists, too, and the better of the two translates test. Test is translated once. Finished
 steps are kept in the work folder, so that an interrupted experiment goes on where it was. --write puts the tables into
 README.md.
 """
@@ -59,29 +60,40 @@ SETS = {
 
 
 class Member(NamedTuple):
-    """A model: its method, and what of its training differs from the defaults."""
+    """A model: its method, what of its training differs from the defaults, its tuner, and who has the same training."""
 
     method: str
     settings: dict[str, dict[str, Any]]
+    tuner: str = "pro"
+    like: str = ""
 
 
-#: the two that every set has, then those that differ from them in their alignment, or in their features
+#: the two that every set has, then those that differ from them in their features, their alignment, or their tuner
 BOTH = ("phrase", "hiero")
 _OTHER = {"align": {"symmetrise": "grow-diag-final", "model": "quick"}}
 MEMBERS = {
     "phrase": Member("phrase", {}),
     "hiero": Member("hiero", {}),
+    "phrase, MIRA": Member("phrase", {}, "mira", "phrase"),
+    "hiero, MIRA": Member("hiero", {}, "mira", "hiero"),
     "phrase, large": Member("phrase", {"rules": {"rule_features": "large"}}),
     "phrase, other links": Member("phrase", _OTHER),
-    "hiero, other links": Member("hiero", _OTHER),
+    "hiero, other links": Member("hiero", _OTHER, "mira"),
 }
-#: sets on which all of them are joined: it takes minutes
-MANY = ("multi30k-de",)
-TUNE = {"tuner": "pro", "tuner_options": "brevity=smoothed"}
+#: what is joined on the sets of `MANY`: it takes minutes
+GROUPS = {
+    "both": BOTH,
+    "both, by two tuners": ("phrase", "hiero", "phrase, MIRA", "hiero, MIRA"),
+    "hierarchical": ("hiero", "hiero, MIRA", "hiero, other links"),
+    "all": tuple(MEMBERS),
+}
+MANY = ("multi30k-de", "multi30k-fr")
+#: hypotheses of each member, and of each of the group that is best with as many
+SIZE, LONGER = 100, 200
+TUNERS = {"pro": "brevity=smoothed", "mira": ""}
 #: rounds of tuning; one of a hierarchical model takes four times as long
 ROUNDS = {"phrase": 5, "hiero": 4}
 SYSTEMS = ("phrase", "hiero", "phrase, MBR", "hiero, MBR", "together", "combined")
-ALL = ("all together", "all combined")
 
 
 def main() -> None:
@@ -104,11 +116,23 @@ def main() -> None:
         own = Runs(name, options)
         rows.append(row(own))
         if name in MANY:
-            more.append(row_of_many(own))
+            more.append(own)
     table = "\n".join([f"| {' | '.join(titles)} |", "|" + "---|" * len(titles), *rows])
     if more:
-        titles = ["set", *(name for name in MEMBERS if name not in BOTH), *ALL, "− best alone", "CPU-ms per sentence"]
-        table += "\n\n" + "\n".join([f"| {' | '.join(titles)} |", "|" + "---|" * len(titles), *more])
+        titles = ["set", *(f"{name}, dev" for name in MEMBERS)]
+        table += "\n\n" + "\n".join(
+            [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles), *map(row_of_members, more)]
+        )
+        longer = f"the best, {LONGER} hypotheses each"
+        titles = [
+            "set",
+            *(f"{name}, dev" for name in (*GROUPS, longer)),
+            "chosen",
+            "test",
+            "− best alone",
+            "CPU-ms per sentence",
+        ]
+        table += "\n\n" + "\n".join([f"| {' | '.join(titles)} |", "|" + "---|" * len(titles), *map(row_of_many, more)])
     print(table)
     if options.write:
         write_tables(HERE, table)
@@ -140,12 +164,21 @@ class Runs:
         """Return the member that is best on dev."""
         return max(members, key=lambda member: float(self.model(member)[1]["dev"]))
 
-    def combined(self, members: Sequence[str], name: str) -> Path:
-        """Return the folder of a combination that was fitted."""
-        place = self.work / name.replace(" ", "-")
+    def combined(self, members: Sequence[str], name: str, size: int = SIZE) -> tuple[Path, dict[str, Any]]:
+        """Return the folder of a combination that was fitted, and what came of it."""
+        place = self.work / name.replace(", ", "-").replace(" ", "-")
         models = [self.model(member)[0] for member in members]
-        kept(place.with_suffix(".json"), partial(fit, models, self.dev, place, self.engine))
-        return place
+        done = kept(place.with_suffix(".json"), partial(fit, models, self.dev, place, size, self.engine))
+        return place, done
+
+    def chosen(self) -> tuple[str, dict[str, dict[str, Any]]]:
+        """Return the name of the combination that is best on dev, and what came of all."""
+        done = {"both": self.combined(BOTH, "combined")[1]}
+        done |= {name: self.combined(GROUPS[name], f"many {name}")[1] for name in GROUPS if name not in done}
+        best = max(done, key=lambda name: on_dev(done[name]))
+        longer = f"{best}, {LONGER}"
+        done[longer] = self.combined(GROUPS[best], f"many {longer}", LONGER)[1]
+        return max(done, key=lambda name: on_dev(done[name])), done
 
     def fitted(self, name: str) -> str:
         """Say where weights were not kept."""
@@ -177,7 +210,7 @@ class Runs:
 def row(runs: Runs) -> str:
     """Run what is missing for a set; return its row of the table."""
     models = [runs.model(member)[0] for member in BOTH]
-    place = runs.combined(BOTH, "combined")
+    place = runs.combined(BOTH, "combined")[0]
     openers: dict[str, Callable[[], Any]] = {
         "phrase": lambda: load(models[0]),
         "hiero": lambda: load(models[1]),
@@ -194,17 +227,28 @@ def row(runs: Runs) -> str:
     return f"| {runs.name} | {cells} | {gains} | {costs} |"
 
 
+def on_dev(done: dict[str, Any]) -> float:
+    """Return BLEU of a combination on dev: of weights that were fitted, on the half that they were not fitted to."""
+    return float(max(done["untuned"], done["held_out"]))
+
+
+def row_of_members(runs: Runs) -> str:
+    """Make all members; return the row of a set."""
+    scores = [f"{runs.model(member)[1]['dev']:.2f}" for member in MEMBERS]
+    return f"| {runs.name} | {' | '.join(scores)} |"
+
+
 def row_of_many(runs: Runs) -> str:
-    """Join all members; return the row of a set."""
-    models = {member: runs.model(member)[0] for member in MEMBERS}
-    place = runs.combined(list(MEMBERS), "all combined")
-    done = {member: runs.test(member, partial(load, models[member])) for member in MEMBERS}
-    done["all together"] = runs.test("all together", lambda: together([load(model) for model in models.values()]))
-    done["all combined"] = runs.test("all combined", partial(load, place))
-    best = done[runs.best(list(MEMBERS))]
-    gains = ", ".join(runs.gain(best, done[system]) for system in ALL) + runs.fitted("all combined")
-    cells = " | ".join(f"{runs.score(done[name]):.2f}" for name in done if name not in BOTH)
-    return f"| {runs.name} | {cells} | {gains} | {', '.join(runs.cost(done[name]) for name in ALL)} |"
+    """Join members, choose on dev what translates test; return the row of a set."""
+    name, done = runs.chosen()
+    place = runs.work / ("combined" if name == "both" else f"many {name}").replace(", ", "-").replace(" ", "-")
+    best = runs.best(list(MEMBERS))
+    alone = runs.test(best, partial(load, runs.model(best)[0]))
+    found = runs.test(f"chosen {name}", partial(load, place))
+    cells = " | ".join(f"{one['untuned']:.2f} / {one['held_out']:.2f}" for one in done.values())
+    kind = "fitted" if done[name]["fitted"] else "not fitted"
+    gain = f"{runs.gain(alone, found)} against {best}, {runs.score(alone):.2f}"
+    return f"| {runs.name} | {cells} | {name}, {kind} | {runs.score(found):.2f} | {gain} | {runs.cost(found)} |"
 
 
 def make(member: Member, stem: str, runs: Runs) -> dict[str, float]:
@@ -212,18 +256,23 @@ def make(member: Member, stem: str, runs: Runs) -> dict[str, float]:
     start = time.process_time()
     text = {"tokenizer": runs.text.tokenizer, "source_lang": runs.text.language, "target_lang": "en"}
     settings = TrainSettings.from_dict({"text": text, **member.settings})
-    untuned = runs.work / f"{stem}.untuned"
+    untuned = runs.work / f"{member.like or stem}.untuned"
     files = runs.folder / f"train.{runs.text.language}", runs.folder / "train.en", untuned
-    camber.train(*files, engine=runs.engine, method=member.method, held_out=0, tuned=False, settings=settings)
-    tuning = {**TUNE, "iterations": ROUNDS[member.method]}
+    if not (member.like and untuned.is_dir()):
+        camber.train(*files, engine=runs.engine, method=member.method, held_out=0, tuned=False, settings=settings)
+    tuning = {
+        "tuner": member.tuner,
+        "tuner_options": TUNERS[member.tuner],
+        "iterations": ROUNDS[member.method],
+    }
     outcome = camber.tune_model(untuned, *runs.dev, out=runs.work / stem, settings=tuning, engine=runs.engine)
     return {"dev": float(outcome.scores.max()), "cpu": time.process_time() - start}
 
 
-def fit(models: Sequence[Path], dev: Sequence[Path], out: Path, engine: Engine) -> dict[str, Any]:
-    """Combine the models."""
+def fit(models: Sequence[Path], dev: Sequence[Path], out: Path, size: int, engine: Engine) -> dict[str, Any]:
+    """Combine the models by so many hypotheses of each."""
     start = time.process_time()
-    combined = combine_models(models, *dev, out, engine=engine)
+    combined = combine_models(models, *dev, out, settings={"mbr_size": size}, engine=engine)
     return {**combined.to_dict(), "cpu": time.process_time() - start}
 
 
