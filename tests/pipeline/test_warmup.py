@@ -69,7 +69,7 @@ for model in ("m", "h"):
     run("add", folder / model, "--source", files / "test.es", "--target", files / "test.en")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out", "--prefix", "the")
-    (folder / "terms.csv").write_text("habitación,chamber\nuna,1\n")
+    (folder / "terms.csv").write_text("habitación,chamber\\nuna,1\\n")
     run("translate", folder / model, "--input", files / "dev.es", "--output", folder / "out",
         "--glossary", folder / "terms.csv")
 for regression in ("lsr", "mmr"):
