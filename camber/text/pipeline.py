@@ -244,8 +244,8 @@ class TextPipeline:
             for (start, end), own in zip(places, tags_of_sentences(stretch, places, tags), strict=True):
                 first, last = stretch.places[start], stretch.places[end - 1] + len(stretch.raw[end - 1])
                 if own:
-                    first = min(first, tags[own[0][0]].start)
-                    last = max(last, tags[own[-1][0]].start + len(own[-1][2]))
+                    first = min(first, _start(own[0], tags))
+                    last = max(last, _start(own[-1], tags) + len(own[-1][2]))
                 between.append(line[done:first])
                 done = last
                 shifted = [(number, at - start, text) for number, at, text in own]
@@ -352,3 +352,9 @@ class TextPipeline:
             Truecaser.load(Path(folder) / name, code) for name, code in zip(_CASE_FILES, languages, strict=True)
         )
         return cls(settings, source, target, spaces)
+
+
+def _start(own: tuple[int, int, str], tags: Sequence[Tag]) -> int:
+    """Return where a tag begins in the line, with the white space that belongs to it."""
+    number, _, text = own
+    return tags[number].start - (len(text) - len(text.lstrip()))

@@ -315,7 +315,7 @@ def _written(placed: list[tuple[Place, PlacedTag]], tokens: Sequence[str], gaps:
             out += _between(here, gaps[to], at_edge=True)
             break
         if to == 0:
-            here = [tag._replace(text=_turned("", tag.text)) for tag in here]
+            here = [tag if tag.token == 0 else tag._replace(text=_turned("", tag.text)) for tag in here]
         out += _between(here, gaps[to], at_edge=to == 0)
         token, done = tokens[to], 0
         length += len(gaps[to]) + sum(len(tag.text) for tag in here)

@@ -85,6 +85,7 @@ CASES = {
     "a script": "one<script>x = '<b>';</script>two <style>p {color: red}</style>",
     "an invisible space before what comes first": "\u200b <b>one</b> two",
     "an invisible space behind what comes last": "one <b>two</b><x id='1'/> \u200b",
+    "white space before what comes first and a full stop": " <x id='2'/>. Five",
     "an empty pair where a sentence ends": "one。<b></b>two",
     "white space before a tag that stands alone": "<b>two </b><x id='2'/>. Five",
     "Chinese": "他们<b>俩都</b>在。<i>我们</i>走吧！",
