@@ -1,8 +1,8 @@
 """Bins with structured regularisation (clark2014) on Multi30k: every condition of its Table 3, Table 2 and Figure 7.
 
     python experiments/clark2014/run.py [--data ../shared] [--work FOLDER] [--pairs de,fr]
-                                        [--systems hiero,phrase] [--conditions "log P,MNR P,anchored P"] [--write]
-                                        [--jobs 2 | --threads 2 | --cluster ADDRESS]
+                                        [--systems hiero,phrase] [--conditions "log P,MNR P,anchored P"] [--bits 4,8]
+                                        [--jobs 2 | --threads 2 | --cluster ADDRESS] [--write]
 
 3,000 pairs are held out of the training text. Weights are tuned by PRO on half of them (WeightTune); bits, and beta for
 each number of bits, are chosen by BLEU on the other half (HyperTune), which three replicas translate; these then
@@ -158,11 +158,12 @@ def main() -> None:
     parser.add_argument("--pairs", default="de,fr")
     parser.add_argument("--systems", default="hiero,phrase")
     parser.add_argument("--conditions", default=",".join(CONDITIONS), help="log P is among them in any case")
+    parser.add_argument("--bits", default=",".join(map(str, BITS)), help="of those that are tried")
     options = parser.parse_args()
     conditions = [name for name in CONDITIONS if name in {BASES[0], *options.conditions.split(",")}]
     text = multi30k(options)
     chosen = [(s, p) for s in options.systems.split(",") for p in options.pairs.split(",")]
-    runs = Runs(text, options.work, jobs_of(options))
+    runs = Runs(text, options.work, jobs_of(options), [int(bits) for bits in options.bits.split(",")])
     tables = []
     for system, pair in chosen:
         tables.append(table_3(runs, system, pair, conditions))
@@ -172,15 +173,15 @@ def main() -> None:
     print(report)
     if options.write:
         write_tables(HERE, report)
-        if ("hiero", "de") in chosen and {"MNR P", "MNR C"} <= set(conditions):
+        if ("hiero", "de") in chosen and {"MNR P", "MNR C"} <= set(conditions) and BITS[0] in runs.bits:
             figure_7(runs)
 
 
 class Runs:
     """The results of jobs: read where they are there, made where they are not."""
 
-    def __init__(self, text: Path, work: Path, where: Processes | Engine) -> None:
-        self.text, self.work, self.where = text, work, where
+    def __init__(self, text: Path, work: Path, where: Processes | Engine, bits: Sequence[int] = BITS) -> None:
+        self.text, self.work, self.where, self.bits = text, work, where, bits
         self.seconds: dict[Path, float] = {}
 
     def __call__(self, jobs: Sequence[Job], part: str = "hyper") -> list[dict[str, Any]]:
@@ -301,12 +302,12 @@ def judged(decoder: LogLinear, text: DevSet) -> dict[str, Any]:
 # --- choosing on HyperTune --------------------------------------------------------------------------------------------
 
 
-def settings_of(condition: str) -> list[tuple[int, float]]:
+def settings_of(condition: str, tried: Sequence[int]) -> list[tuple[int, float]]:
     """Return what is tried for a condition: bits and beta."""
     bend = CONDITIONS[condition][0]
     if bend in STRAIGHT:
         return [(BITS[0], 0.0)]
-    return [(bits, beta) for bits in BITS for beta in BETAS.get(bend, {}).get(bits, (0.0,))]
+    return [(bits, beta) for bits in tried for beta in BETAS.get(bend, {}).get(bits, (0.0,))]
 
 
 def replicas(system: str, pair: str, condition: str, setting: tuple[int, float]) -> list[Job]:
@@ -317,7 +318,7 @@ def replicas(system: str, pair: str, condition: str, setting: tuple[int, float])
 def by_bits(runs: Runs, system: str, pair: str, condition: str) -> dict[int, tuple[float, int, float]]:
     """Return for every number of bits the best mean of HyperTune, and its bits and beta; the first among equals."""
     best: dict[int, tuple[float, int, float]] = {}
-    settings = settings_of(condition)
+    settings = settings_of(condition, runs.bits)
     results = iter(runs([job for setting in settings for job in replicas(system, pair, condition, setting)]))
     for bits, beta in settings:
         score = float(np.mean([next(results)["score"] for _ in range(REPLICAS)]))
