@@ -33,7 +33,7 @@ from camber.report.segmentation import RIGHT, Segmentation, error_rows, example_
 from camber.report.tuning import learning, responses_of
 from camber.rules.phrase.store import RuleStore
 from camber.text.settings import TextSettings
-from camber.tune.loop import ROUNDS
+from camber.tune.loop import ROUNDS, TuneSettings
 
 #: how many sentences the page draws, how many of the worst it lists, and how long its n-best list is
 EXAMPLES, ERRORS, CANDIDATES = 6, 6, 10
@@ -58,6 +58,10 @@ class Sizes:
     dev: int = 500
     test: int = 500
     everyday: int = 1_500  # more to train on, so that a visitor's own sentence finds its words
+
+
+#: of tuning, at most: a visitor waits, and more gain nothing here
+MOST_ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,10 @@ def run_demo(
         folder / "model",
         dev_source=folder / f"dev.{SOURCE_LANG}",
         dev_target=folder / f"dev.{TARGET_LANG}",
-        settings=TrainSettings(text=TextSettings(source_lang=SOURCE_LANG, target_lang=TARGET_LANG)),
+        settings=TrainSettings(
+            text=TextSettings(source_lang=SOURCE_LANG, target_lang=TARGET_LANG),
+            tune=TuneSettings(iterations=MOST_ROUNDS),
+        ),
         seed=seed,
         engine=engine,
     )
