@@ -24,6 +24,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -51,6 +52,8 @@ from camber.serve.tokens import translate_tokens
 
 #: seconds that a client waits for an answer, at most; one that has not come then is lost
 LONGEST = 60.0
+#: connections and files that may be open, if whoever runs this may ask for so many
+FILES = 2**16
 #: by how much the memory of a server may grow from the third quarter of the load to the last
 FLAT = 0.05
 #: seconds after which a process that does nothing but wait was not slow, but stopped, with its server
@@ -301,6 +304,8 @@ class Clients:
         self.wrong: list[str] = []
         self.pulse = pulse
         self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+        # an address has 28,000 ports, each of which rests for a minute: hundreds of connections a second want more
+        self._places = itertools.cycle(f"127.0.0.{number}" for number in range(1, 9))
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
@@ -312,7 +317,8 @@ class Clients:
                 writer.close()
                 writer = None
         if reader is None or writer is None:
-            reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**22)
+            place = (next(self._places), 0) if sys.platform == "linux" else None
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=2**22, local_addr=place)
         try:
             yield reader, writer
         except BaseException:
@@ -337,7 +343,7 @@ class Clients:
         except TimeoutError:
             took, outcome = time.monotonic() - sent, "went away" if leaves else "LOST: no answer"
         except (OSError, asyncio.IncompleteReadError) as error:
-            took, outcome = time.monotonic() - sent, f"LOST: {type(error).__name__}"
+            took, outcome = time.monotonic() - sent, f"LOST: {type(error).__name__} {getattr(error, 'errno', '')}"
         if outcome not in ("right", "WRONG", "went away") and self.pulse.stood_since(sent):
             outcome = "all stood still"
         self.told.append(Told(question.kind, outcome, took, sent))
@@ -760,6 +766,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):  # twice the capacity times the seconds that requests may wait
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(FILES, most), max(FILES, most)))
     corpus = options.data / "data" / "tatoeba-fr-en"
     if not corpus.is_dir():
         sys.exit(f"no {corpus}; give the folder of the data with --data")
